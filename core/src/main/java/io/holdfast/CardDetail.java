@@ -1,7 +1,8 @@
 package io.holdfast;
 
 /**
- * How much a client says about itself at the store, for people who look at locks: see {@link ClientCard}.
+ * The amount of detail that a client tells about itself at the store, for people who look at locks: see {@link
+ * ClientCard}.
  *
  * <pre>{@code
  * LockClient locks = LockClient.builder()

@@ -7,9 +7,9 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
- * What a client says about itself at the store: its name, the locks it holds, and the locks it waits for. A client
- * writes its card every few seconds. A card is for people: it may be out of date, and every client of the store can
- * forge it, so nothing may be decided by it.
+ * The description of a client, by itself, at the store: its name, the locks it holds, and the locks it waits for. A
+ * client writes its card every few seconds. A card is for people: it may be out of date, and every client of the store
+ * can forge it, so nothing may be decided by it.
  *
  * <pre>{@code
  * for (ClientCard card : locks.cards()) {
@@ -96,7 +96,7 @@ public record ClientCard(
             OptionalLong owner) {}
 
     /**
-     * What happened to a lock in this client since the card before.
+     * The events of a lock in this client since the card before.
      *
      * @param acquired how many leases were handed out
      * @param handedOn how many of them without a command, by the owner before

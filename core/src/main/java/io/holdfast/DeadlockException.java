@@ -22,8 +22,8 @@ import java.util.List;
  * that is renewed without limit and that only its thread releases. These are the leases of {@link DistributedLock}, of
  * the lambda forms except {@code callAsync}, which refuse a release by another thread, and of {@link
  * LockOptions#releasedByThread}, where the caller declares it. Not checked are waits for other leases, which any thread
- * may release, waits of a stage, and waits for a lock that another client holds, even another client of this process.
- * {@code holdfast ls} shows cycles of several processes.
+ * may release, and waits of a stage. Nor are waits for a lock that another client holds, even another client of this
+ * process. {@code holdfast ls} shows cycles of several processes.
  *
  * @see LockOptions#ignoreDeadlocks
  */

@@ -3,7 +3,7 @@ package io.holdfast;
 import java.util.Optional;
 
 /**
- * What became of a release by force that named the holder: {@link LockClient#forceRelease(String, String)}.
+ * The result of a release by force that named the holder: {@link LockClient#forceRelease(String, String)}.
  *
  * <pre>{@code
  * LockState seen = locks.inspect("report");
@@ -21,7 +21,7 @@ import java.util.Optional;
  */
 public record ForcedRelease(String name, Outcome outcome, Optional<String> holder, Optional<ClientCard> holderCard) {
 
-    /** What became of a release by force. */
+    /** The ways in which a release by force ends. */
     public enum Outcome {
         /** The hold of the named holder was ended. */
         ENDED,

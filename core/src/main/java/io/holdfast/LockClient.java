@@ -276,9 +276,9 @@ public final class LockClient extends AcquireForms implements AutoCloseable {
     }
 
     /**
-     * Asks the store whether locks can be taken now, and for the state of its parts, such as the number of members of a
-     * quorum that vote, or the state of a ZooKeeper session. Costs one command to each server, even to one that does
-     * not answer: for health pages, not for each request.
+     * Asks the store whether locks can be taken now, and for the state of its parts: for example how many members of a
+     * quorum vote, or whether a ZooKeeper session lives. Costs one command to each server, even to one that does not
+     * answer: for health pages, not for each request.
      *
      * @throws LockStoreException if the store does not answer
      */
@@ -314,9 +314,9 @@ public final class LockClient extends AcquireForms implements AutoCloseable {
      * <p>The leases that one client hands on from caller to caller are one hold with one holder id, and so are the locks
      * of one Redisson thread: a later lease of the same hold is ended, too.
      *
-     * <p>After the end, a lease of this client is lost. An owner elsewhere is told at once by a message, which makes its
-     * client ask the store; if the message does not arrive, it notices within a third of a lease. Waiters of this client
-     * ask the store again.
+     * <p>After the end, a lease of this client is lost. An owner elsewhere receives a message at once, which makes its
+     * client ask the store; if the message does not arrive, it notices within a third of a lease. Waiters of this
+     * client ask the store again.
      *
      * @param holder the holder to release, as {@link LockState#holder} shows it
      * @throws IllegalArgumentException if the holder is empty

@@ -61,7 +61,7 @@ public interface LockClientMXBean {
      */
     ForceInfo forceRelease(String name, String holder);
 
-    /** What became of a release by force. */
+    /** The result of a release by force. */
     interface ForceInfo {
 
         /** Returns the name of a {@link ForcedRelease.Outcome}. */

@@ -122,9 +122,9 @@ public final class LockOptions {
     }
 
     /**
-     * Sets strict order of arrival among the waiters of this client. Without this option, which is faster, a running
-     * thread may take the lock before a parked thread that has waited for less than a millisecond, or within 100 µs
-     * after the lock was handed to a thread that had waited for longer.
+     * Sets strict order of arrival among the waiters of this client. The default is faster: there a running thread may
+     * take the lock before a parked thread that has waited for less than a millisecond. It may also take the lock
+     * within 100 µs after a hand-out to a thread that had waited for longer.
      */
     public LockOptions fair() {
         return new LockOptions(waitAtMost, leaseFor, holdAtMost, tenure, true, releaser, ignoresDeadlocks, leftAtClose);

@@ -8,7 +8,8 @@ import java.util.OptionalLong;
 import java.util.regex.Pattern;
 
 /**
- * What the store knew about a name. For people and tools, not for decisions: it may be out of date when it is read.
+ * The state of a name when the store answered. For people and tools, not for decisions: it may be out of date when it
+ * is read.
  *
  * <pre>{@code
  * LockState state = locks.inspect("report");

@@ -61,7 +61,7 @@ public interface LockTracer {
      * @param failure how it ended without a lease; empty if it ended with one
      * @param fencingToken the token of the lease; zero without one
      * @param holder who held the lock when the store or this client last looked, for people; empty if nobody did
-     * @param holderTraceParent the trace in which that holder acquired it, if its client says so. Data of another
+     * @param holderTraceParent the trace in which that holder acquired it, if its card has that. Data of another
      *     client: of the right form, and no proof of anything
      */
     record Wait(

@@ -4,8 +4,8 @@
  * <p>Start at {@link io.holdfast.LockClient}. It gives a {@link io.holdfast.Lease}: the right to a name for a bounded
  * time, renewed while it is held. {@link io.holdfast.DistributedLock} shows the same as a {@link
  * java.util.concurrent.locks.Lock} that a thread owns. Which guarantees hold depends on the store behind it. No lock
- * with a lease can by itself protect a resource from a holder that was paused past its lease, so hand {@link
- * io.holdfast.Lease#fencingToken()} to the resource and let it refuse smaller numbers.
+ * with a lease can protect a resource from a holder that was paused past its lease. So hand {@link
+ * io.holdfast.Lease#fencingToken()} to the resource, and let it refuse smaller numbers.
  *
  * <p>The engine behind the API is in the package {@code io.holdfast.engine}, what observes it is in {@code
  * io.holdfast.observe}; neither is exported. This is the path of {@code acquire(name)} to a script of the Redis store:

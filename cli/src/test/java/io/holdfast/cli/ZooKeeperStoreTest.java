@@ -10,7 +10,7 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** The commands that take a store take this one. */
+/** The commands that take a store, on ZooKeeper. */
 class ZooKeeperStoreTest {
 
     @Test

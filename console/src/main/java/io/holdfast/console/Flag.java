@@ -1,7 +1,7 @@
 package io.holdfast.console;
 
 /**
- * What an operator should know of a lock first.
+ * The first thing that an operator should know of a lock.
  *
  * @see <a href="https://github.com/holdfast-lock/holdfast/blob/main/docs/command-line.md#top-all-locks-live">
  *     top: all locks, live</a>

@@ -3,7 +3,7 @@ package io.holdfast.spi;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where the lines of the lock engine go: to the logger {@value #NAME} of the JVM, unless a framework sends them
+ * The destination of the lock engine's log lines: the logger {@value #NAME} of the JVM, unless a framework sends them
  * elsewhere. The JDK's own logging ends when the JVM begins to shut down, and the last lines of a client come after
  * that.
  *

@@ -19,7 +19,7 @@ import static java.util.Objects.requireNonNull;
  */
 public record Finding(Severity severity, String subject, String text, String advice) {
 
-    /** How much a finding matters. */
+    /** The importance of a finding. */
     public enum Severity {
         /** All is well, or a fact that is worth knowing. */
         OK,

@@ -21,8 +21,8 @@ import org.jspecify.annotations.Nullable;
  * <p><b>What the engine relies on</b>, and what the contract suite in {@code holdfast-testkit} checks:
  *
  * <ul>
- *   <li><b>Exclusion.</b> At any instant of the store's own time at most one holder id holds a name, and a hold ends
- *       when its lease has run out, when it is released, or when it is removed by force.
+ *   <li><b>Exclusion.</b> At any instant of the store's own time, at most one holder id holds a name. A hold ends when
+ *       its lease has run out, when it is released, or when it is removed by force.
  *   <li><b>Late and twice is harmless.</b> Any command may be executed later than it was sent, and more than once. No
  *       repetition counts twice, touches the hold of another holder id, or shortens a hold.
  *   <li><b>Holder ids are used once.</b> The engine makes a new one for every remote acquisition ({@link HolderId}).

@@ -11,8 +11,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * One of the independent servers of a quorum, as one client sees it: a vote on the holder of a name, and a register for
  * the fencing tokens of the name. It is deliberately smaller than a {@link LockStore}: a member has no queue and never
- * passes a lock on by itself. Members that granted on their own would split their votes among the waiting clients for
- * ever.
+ * passes a lock on. Members that granted on their own would split their votes among the waiting clients for ever.
  *
  * <p><b>What the quorum relies on:</b>
  *
@@ -32,7 +31,7 @@ import org.jspecify.annotations.Nullable;
 public interface QuorumMember extends AutoCloseable {
 
     /**
-     * Whether a member's answer may count, at the instant of the answer.
+     * The standing of a member at the instant of an answer: whether the answer may count.
      *
      * @param birth names the life of the member's data; empty or different after the data were lost
      * @param quarantineMillis how long the member must not vote yet; zero if it may vote
@@ -97,7 +96,7 @@ public interface QuorumMember extends AutoCloseable {
         }
     }
 
-    /** What a renewal found. */
+    /** The result of a renewal at this member. */
     enum Found {
         /** The id holds the name, for at least the requested time. */
         HELD,
@@ -124,7 +123,7 @@ public interface QuorumMember extends AutoCloseable {
     record Written(Standing standing, boolean accepted, long register) {}
 
     /**
-     * What the member knows about a name.
+     * The state of a name as the member knows it.
      *
      * @param holder the id that holds it; empty if none does
      */
@@ -146,22 +145,25 @@ public interface QuorumMember extends AutoCloseable {
     interface Listener {
 
         /**
-         * The name was released at this member.
+         * Called when the name was released at this member.
          *
          * @param rank how many waiting clients that had arrived earlier received this message before
          */
         void released(String name, int rank);
 
-        /** Another client has begun to wait behind this id. */
+        /** Called when another client has begun to wait behind this id. */
         void contended(String name, String id);
 
-        /** A client has ended the hold of this id by force, at this member. */
+        /** Called when a client has ended the hold of this id by force, at this member. */
         default void forced(String name, String id) {}
 
         /** As {@link StoreListener#connecting}, for this member. */
         default void connecting() {}
 
-        /** The connection was lost and is back: messages may be missing, and the member may be another one now. */
+        /**
+         * Called when the connection was lost and is back: messages may be missing, and the member may be another
+         * server now.
+         */
         void reconnected();
     }
 

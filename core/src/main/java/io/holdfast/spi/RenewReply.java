@@ -14,8 +14,8 @@ package io.holdfast.spi;
 public sealed interface RenewReply {
 
     /**
-     * The holder id holds the name, for at least the requested time, or for less if the store says so. In answer to a
-     * {@link RenewRequest#look} it promises no time.
+     * The holder id holds the name, for at least the requested time, or for less if {@code atMostMillis} is smaller. In
+     * answer to a {@link RenewRequest#look} it promises no time.
      *
      * @param waiting how many clients wait in the store's queue; may be zero if the request did not ask for the count
      * @param atMostMillis how long the store promises the hold from the execution on, if that is less than the request

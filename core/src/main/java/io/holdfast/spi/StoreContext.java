@@ -1,7 +1,7 @@
 package io.holdfast.spi;
 
 /**
- * What a store knows about the client for which it is opened.
+ * The client for which a store is opened, as far as the store needs to know it.
  *
  * <pre>{@code
  * StoreContext context = new StoreContext("hf-a", TimeSource.system());
@@ -17,7 +17,7 @@ package io.holdfast.spi;
  */
 public record StoreContext(String clientId, TimeSource time, String title) {
 
-    /** For a client without a title. */
+    /** Creates the context of a client without a title. */
     public StoreContext(String clientId, TimeSource time) {
         this(clientId, time, "");
     }

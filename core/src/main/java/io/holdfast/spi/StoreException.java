@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class StoreException extends RuntimeException {
 
-    /** What is known about the command that failed. */
+    /** The fate of the command that failed, as far as it is known. */
     public enum Outcome {
         /** The command was certainly not executed; trying again may succeed. */
         NOT_EXECUTED,

@@ -5,7 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * Whether a store can grant locks now, and the state of its parts, for health pages and people.
+ * The ability of a store to grant locks now, and the state of its parts, for health pages and people.
  *
  * <pre>{@code
  * return new StoreHealth(connected, Map.of("connected", connected));

@@ -17,46 +17,47 @@ package io.holdfast.spi;
 public interface StoreListener {
 
     /**
-     * The store granted the name to a queued holder id. The receiver confirms the grant by a command before it relies
-     * on it.
+     * Called when the store granted the name to a queued holder id. The receiver confirms the grant by a command before
+     * it relies on it.
      */
     void granted(String name, String holderId);
 
     /**
-     * The store granted the name to a queued holder id, and says since when. The receiver may rely on the hold at once,
-     * for as long as that beginning allows, if the grant repeats the {@link AcquireRequest#nonce} of its last request. A
-     * receiver that does not override this method receives {@link #granted(String, String)}.
+     * Called when the store granted the name to a queued holder id, with the beginning of the hold. The receiver may
+     * rely on the hold at once, for as long as that beginning allows, if the grant repeats the {@link
+     * AcquireRequest#nonce} of its last request. A receiver that does not override this method receives {@link
+     * #granted(String, String)}.
      */
     default void granted(PushedGrant grant) {
         granted(grant.name(), grant.holderId());
     }
 
-    /** Another client has begun to wait in the store's queue behind this holder id. */
+    /** Called when another client has begun to wait in the store's queue behind this holder id. */
     void contended(String name, String holderId);
 
     /**
-     * A client has ended the hold of this holder id by force. The receiver asks the store at once, and only the answer
-     * ends a lease.
+     * Called when a client has ended the hold of this holder id by force. The receiver asks the store at once, and only
+     * the answer ends a lease.
      */
     default void forced(String name, String holderId) {}
 
-    /** The name may have become free: a waiter of this client should ask now. */
+    /** Called when the name may have become free: a waiter of this client should ask now. */
     void released(String name);
 
     /**
-     * The store no longer keeps the hold of this holder id, or can no longer promise it. The engine relies on this
-     * message: the lease on the hold ends at once. The message may be missing; then the next renewal finds the hold
-     * gone.
+     * Called when the store no longer keeps the hold of this holder id, or can no longer promise it. The engine relies
+     * on this message: the lease on the hold ends at once. The message may be missing; then the next renewal finds the
+     * hold gone.
      */
     default void lost(String name, String holderId) {}
 
     /**
-     * A lost connection for commands is being made anew, and takes no command before this method has returned. The
-     * process may have been restored from an image since, and another process from the same image may be running. A
-     * store calls this method for every such connection.
+     * Called before a lost connection for commands is replaced; the new one takes no command until this method has
+     * returned. The process may have been restored from an image since, and another process from the same image may be
+     * running. A store calls this method for every such connection.
      */
     default void connecting() {}
 
-    /** The connection was lost and is back. Messages may be missing, so every waiter should ask now. */
+    /** Called when the connection was lost and is back. Messages may be missing, so every waiter should ask now. */
     void reconnected();
 }

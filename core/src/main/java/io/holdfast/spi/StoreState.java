@@ -3,7 +3,7 @@ package io.holdfast.spi;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a store knows about a name.
+ * The state of a name as a store knows it.
  *
  * <pre>{@code
  * store.inspect("order:42").thenAccept(state -> {

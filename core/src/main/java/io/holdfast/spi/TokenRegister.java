@@ -1,7 +1,7 @@
 package io.holdfast.spi;
 
 /**
- * What one member of a quorum remembers about the fencing tokens of a name: the largest token it has accepted, and the
+ * The record of one member of a quorum about the fencing tokens of a name: the largest token it has accepted, and the
  * id that wrote it.
  *
  * <p>{@link #admits} is a member's whole part in the agreement on tokens. It is strict: a member accepts each number

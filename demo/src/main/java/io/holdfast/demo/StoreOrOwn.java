@@ -42,7 +42,7 @@ final class StoreOrOwn {
         return store.strip();
     }
 
-    /** Starts own servers; if that is not possible here, says so. */
+    /** Starts own servers; prints a sentence if that is not possible here. */
     static <S> S start(String what, Supplier<S> launch) {
         try {
             return launch.get();

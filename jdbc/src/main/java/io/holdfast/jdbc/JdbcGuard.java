@@ -31,9 +31,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A table has one row for each lock name, with the largest triple of epoch, fencing token and holder id that was
  * used. {@link #check} raises the row to the triple of the lease. The database locks the row until the transaction
- * ends. So, for one name, the guarded transactions that commit do so one after the other in the order of their tokens,
- * and what one of them does after its check sees the effects of all before it. This needs no clock, and holds however
- * long the process was stopped.
+ * ends. So, for one name, the guarded transactions that commit do it one after the other, in the order of their tokens.
+ * What one of them does after its check sees the effects of all before it. This needs no clock, and holds however long
+ * the process was stopped.
  *
  * <p>Not covered: statements before the check, other connections, caches, effects outside the database, transactions
  * without a check, and a database that loses commits. An old holder may commit until the check of the next holder has

@@ -19,8 +19,8 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes a span {@code lock wait} of each wait for a lock from 5 ms on, as a child of the caller's span, with a link to
- * the span in which the holder acquired the lock. The holder may be in another process; the link is there if that
+ * Makes a span {@code lock wait} of each wait for a lock from 5 ms on, as a child of the caller's span. The span links
+ * to the one in which the holder acquired the lock. The holder may be in another process; the link is there if that
  * process has this tracer too, and its client's card has the hold, which it has after some seconds. {@code
  * docs/metrics.md} has the table of attributes.
  *

@@ -58,7 +58,7 @@ final class ClaimRounds {
         if (vote != null && vote.holds() && claim.over) {
             compensation.release(seat, claim);
         } else if (why != null && why.outcome() == Outcome.UNKNOWN) {
-            compensation.releaseWhatIsLate(seat, claim);
+            compensation.releaseLate(seat, claim);
         }
     }
 

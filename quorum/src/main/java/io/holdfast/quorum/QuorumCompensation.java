@@ -33,7 +33,7 @@ final class QuorumCompensation {
      * Releases a claim again when a failed request for the lock can no longer be executed. The request may have been
      * executed after the first release of its claim, which then had no effect.
      */
-    void releaseWhatIsLate(Seat seat, Claim claim) {
+    void releaseLate(Seat seat, Claim claim) {
         time.schedule(LATE_NANOS, () -> {
             if (claim.over && !closed) {
                 release(seat, claim);

@@ -257,7 +257,7 @@ final class QuorumLockStore implements LockStore, Acquisition.Registry {
         return rounds.release(hold.claim()).thenApply(ended -> ended.ending() == Verdicts.Ending.HELD);
     }
 
-    /** Returns whether no other id of this client has begun to wait for the name after this one. */
+    /** Returns whether no other id of this client has begun to wait for the name after this id. */
     private boolean isLastOfItsClient(String name, String holderId) {
         waiting.remove(name, holderId);
         return !waiting.containsKey(name);

@@ -19,12 +19,12 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 
 /**
- * Renews holds by majority. A member that does not have the hold (it missed the acquisition, or lost its data) is
- * filled in, so that a hold does not lose its majority one member at a time.
+ * Renews holds by majority. A member that missed the acquisition, or lost its data, is given the hold again (filled
+ * in). Otherwise a hold would lose its majority one member at a time.
  *
- * <p>A fill counts for the present renewal only if the answers are neither a majority for the hold nor one against it,
- * and even then the engine needs the answer before the old deadline. While the filled majority stands, nobody else can
- * have one. Nothing is filled in when a majority says that the hold is gone: somebody has ended it.
+ * <p>A fill counts for the present renewal only if the answers are neither a majority for the hold nor one against it.
+ * Even then the engine needs the answer before the old deadline. While the filled majority stands, nobody else can have
+ * one. Nothing is filled in when a majority says that the hold is gone: somebody has ended it.
  */
 final class QuorumRenewal {
 
@@ -180,7 +180,7 @@ final class QuorumRenewal {
             }
             return CompletableFuture.failedFuture(new StoreException(
                     StoreException.Outcome.UNKNOWN,
-                    first != null ? seat.description + " does not renew the hold" : seat.whyNoVote(),
+                    first != null ? seat.description + " does not renew the hold" : seat.noVoteReason(),
                     null));
         }
 

@@ -31,8 +31,8 @@ final class QuorumSettings {
     }
 
     /**
-     * Returns the lease to ask members for, so that the time the client counts with (the lease less 1 % and 2 ms, from
-     * before the first request) has passed before the fastest of their clocks says so.
+     * Returns the lease to ask members for, so that the client's deadline passes before any member's clock ends the
+     * hold. The deadline is the lease less 1 % and 2 ms, from before the first request.
      */
     long memberLeaseMillis(long leaseMillis) {
         return leaseMillis + (long) Math.ceil(leaseMillis * (clockDrift - DRIFT_OF_THE_ENGINE));

@@ -35,7 +35,7 @@ import java.util.function.Function;
  *   <li>The members are independent: none is a replica of another, none shares its failure with another.
  *   <li>Their clocks and the client's run at rates that differ by no more than {@link Builder#clockDrift}, and less
  *       than half of the members' clocks jump during a lease.
- *   <li>Less than half of the members forget what they granted during a lease, and a member that did, by a restart or
+ *   <li>Less than half of the members forget what they granted during a lease. A member that forgot, by a restart or
  *       otherwise, has lost its <em>birth key</em> too or has a new run id. It then does not vote for the longest
  *       lease.
  *   <li>All clients have the same members and the same {@link Builder#longestLease}.
@@ -111,7 +111,7 @@ public final class QuorumStores {
         }
 
         /**
-         * Sets by how much the rates of two clocks may differ, beside 2 ms; 0.01, one percent, by default.
+         * Sets the largest difference between the rates of two clocks, beside 2 ms; 0.01, one percent, by default.
          *
          * @throws IllegalArgumentException if less than 0.01 or more than 0.5
          */

@@ -122,7 +122,7 @@ final class Replies<R> {
             if (why != null) {
                 reasons.add(String.valueOf(why.getMessage()));
             } else if (!isPending(seat.index) && !counts[seat.index]) {
-                reasons.add(seat.whyNoVote());
+                reasons.add(seat.noVoteReason());
             }
         }
         return reasons;

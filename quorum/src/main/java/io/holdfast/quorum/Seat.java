@@ -118,7 +118,7 @@ final class Seat {
     }
 
     /** Returns why the last answer did not count. */
-    String whyNoVote() {
+    String noVoteReason() {
         return known().birth().isEmpty()
                 ? description + " is being examined"
                 : description + " was restarted or is new and does not vote for another "

@@ -2,9 +2,8 @@
  * A lock store made of several independent servers: RedLock, with fencing tokens that hold across quorums.
  *
  * <p>Source of the algorithm: "Distributed Locks with Redis" in the Redis documentation. A client asks all servers (the
- * <em>members</em>) at once and holds a name when a majority has granted it, for the lease counted from before the
- * first request, less the possible drift of clocks. {@link io.holdfast.quorum.QuorumStores} says what must hold for
- * that.
+ * <em>members</em>) at once, and holds a name when a majority has granted it. It counts the lease from before the first
+ * request, less the possible drift of clocks. {@link io.holdfast.quorum.QuorumStores} says what must hold for that.
  *
  * <h2>Tokens</h2>
  *

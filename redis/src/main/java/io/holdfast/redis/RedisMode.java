@@ -1,8 +1,8 @@
 package io.holdfast.redis;
 
 /**
- * How a store keeps locks at the server. Clients in different modes exclude each other on a name; clients in mode
- * {@link #LUA} then come first.
+ * The way in which a store keeps locks at the server. Clients in different modes exclude each other on a name; clients
+ * in mode {@link #LUA} then come first.
  *
  * <pre>{@code
  * LockClient one = LockClient.connect("redis://127.0.0.1:6379?mode=commands");

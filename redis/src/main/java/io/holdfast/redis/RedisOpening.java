@@ -107,8 +107,8 @@ final class RedisOpening {
     }
 
     /**
-     * Whether a failure may pass soon. Sentinels close all connections of a server to which they give another role, so
-     * a client that connects at that moment is cut off, or is sent to a former master.
+     * Returns whether a failure may pass soon. Sentinels close all connections of a server to which they give another
+     * role. A client that connects at that moment is cut off, or is sent to a former master.
      */
     private boolean mayPass(RuntimeException failure, long tookNanos) {
         return settings.topology() == Topology.SENTINEL
@@ -137,8 +137,8 @@ final class RedisOpening {
                 new ScriptHead(publishing, keys.clientChannels(), settings.topology() == Topology.CLUSTER),
                 commandErrors,
                 context.time());
-        String whyCommands = whyCommands(scripts, keys);
-        CommandsOpening commands = whyCommands == null ? null : commands(keys, whyCommands);
+        String commandsReason = commandsReason(scripts, keys);
+        CommandsOpening commands = commandsReason == null ? null : commands(keys, commandsReason);
         modeCommands = commands;
         steps.subscribe(
                 connections.subscribe(keys, context.clientId(), publishing, messages),
@@ -197,7 +197,7 @@ final class RedisOpening {
     }
 
     /** Returns the reason for using mode {@code commands}; null for mode {@code lua}. */
-    private @Nullable String whyCommands(Scripts scripts, RedisKeys keys) {
+    private @Nullable String commandsReason(Scripts scripts, RedisKeys keys) {
         if (settings.mode() == RedisMode.COMMANDS) {
             return "as configured";
         }
@@ -225,7 +225,9 @@ final class RedisOpening {
         return null;
     }
 
-    /** Whether this user may run a script without keys, by its text or its digest: then the keys were refused. */
+    /**
+     * Returns whether this user may run a script without keys, by its text or its digest: then the keys were refused.
+     */
     private boolean runsScripts() {
         RedisClusterAsyncCommands<String, String> commands = connections.commands();
         return isAllowed(commands.eval("return 1", ScriptOutputType.INTEGER))

@@ -199,7 +199,7 @@ public final class RedisStores {
         }
 
         /**
-         * Connects. Blocks until the servers have answered or could not be reached.
+         * Opens the store. Blocks until the servers have answered or could not be reached.
          *
          * @throws io.holdfast.spi.StoreException if a server does not answer or refuses
          * @throws IllegalArgumentException if the name prefix begins with the internal prefix and a colon

@@ -1,7 +1,7 @@
 package io.holdfast.redis;
 
 /**
- * Which of Redisson's channels announce the end of a lock. In a Redis Cluster of servers 7.0 and newer, Redisson 3.22
+ * The channels of Redisson that announce the end of a lock. In a Redis Cluster of servers 7.0 and newer, Redisson 3.22
  * and later uses sharded channels, earlier versions use plain ones, and neither receives the other's messages.
  * Elsewhere all versions use plain channels, and every setting but {@link #NONE} means the same.
  *

@@ -53,8 +53,8 @@ class QuietCloseTest {
     }
 
     /**
-     * A failed opening is told by an exception. The driver ends the handshake of the refused connection later. By then
-     * the thread of that connection may have ended, although the application shares its threads.
+     * A failed opening is reported by an exception. The driver ends the handshake of the refused connection later. By
+     * then the thread of that connection may have ended, although the application shares its threads.
      */
     @Test
     void aFailedOpeningOnSharedThreads() throws Exception {

@@ -157,7 +157,7 @@ class RedisFaultTest {
     void aSilentConnectionIsReplaced() {
         proxy.dropReplies(true);
         assertThat(failure(client.store.inspect("n")).outcome()).isEqualTo(UNKNOWN);
-        // Until the client has hung up by itself.
+        // Until the client has hung up.
         await().atMost(Duration.ofSeconds(30))
                 .untilAsserted(() ->
                         assertThat(failure(client.store.inspect("n")).outcome()).isEqualTo(NOT_EXECUTED));

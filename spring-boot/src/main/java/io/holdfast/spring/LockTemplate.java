@@ -22,8 +22,8 @@ import org.jspecify.annotations.Nullable;
  * <ul>
  *   <li>When the calling thread is in a transaction, the lock is released after the end of that transaction, and a lost
  *       lease rolls it back. {@link LockClient#run} releases the lock before the commit.
- *   <li>It is reentrant: when the calling thread runs under the lock already, by a locked method or by a template on
- *       the same client, the work runs at once under the lease of the outer call.
+ *   <li>It is reentrant: the calling thread may run under the lock already, by a locked method or by a template on the
+ *       same client. Then the work runs at once, under the lease of the outer call.
  *   <li>It waits for {@link LockedDefaults#waitTime} if the options have no wait time. For a wait without limit, use
  *       {@code waitAtMost(Duration.ofDays(36_500))}.
  *   <li>It is an observation {@code holdfast.locked}.

@@ -101,8 +101,8 @@ public @interface Locked {
     String holdAtMost() default "";
 
     /**
-     * The shortest time for which the lock stays taken, counted from its grant, even when the method returns sooner, or
-     * the process ends and the store can keep the lock without it. No thread waits.
+     * The shortest time for which the lock stays taken, counted from its grant, even when the method returns sooner. A
+     * store that can keep the lock without the process keeps it when the process ends, too. No thread waits.
      */
     String holdAtLeast() default "";
 

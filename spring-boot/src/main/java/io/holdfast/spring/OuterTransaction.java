@@ -1,8 +1,8 @@
 package io.holdfast.spring;
 
 /**
- * What happens when a lock is acquired inside a running transaction whose isolation is above READ COMMITTED. Its reads
- * come from a snapshot that may be older than the lock, and so miss what the last holder has committed.
+ * The reaction to a lock that is acquired inside a running transaction whose isolation is above READ COMMITTED. Its
+ * reads come from a snapshot that may be older than the lock, and so miss what the last holder has committed.
  *
  * <pre>{@code
  * holdfast:

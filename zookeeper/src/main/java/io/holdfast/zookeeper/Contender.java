@@ -20,8 +20,8 @@ import org.jspecify.annotations.Nullable;
  * A holder id of this client: executes its commands and events by means of its node in the lock's folder. The id holds
  * the lock when no node of the folder is before its own.
  *
- * <p>Invariant: a grant or renewal is answered only after this session committed a write to the node while it was the
- * first, and its time is counted from the sending of that write.
+ * <p>Invariant: a grant or renewal is answered only after this session committed a write to the node while the node was
+ * the first. Its time is counted from the sending of that write.
  *
  * <p>Commands and events run in a {@link SerialQueue}. Only its work uses the fields that are not final.
  */
@@ -331,7 +331,10 @@ final class Contender {
         });
     }
 
-    /** Deletes the other's node and creates ours in one step. Runs within the other's work, as the first of ours. */
+    /**
+     * Deletes the other contender's node and creates this one's in one step. Runs inside the other contender's queued
+     * work, as this contender's first work.
+     */
     private CompletableFuture<ReleaseReply> takeOver(Contender other, AcquireRequest request) {
         return work.add(() -> {
             if (finished || node.place() != Place.NONE || store.fullFolders().contains(folder)) {

@@ -116,7 +116,7 @@ final class OwnNode {
                 made(made.path());
                 return made.stat();
             }
-            forgetIfNotMade(error);
+            forgetUnmade(error);
             if (ZooKeeperErrors.is(error, Code.NONODE)) {
                 return null;
             }
@@ -132,7 +132,7 @@ final class OwnNode {
                         made(made);
                         return true;
                     }
-                    forgetIfNotMade(error);
+                    forgetUnmade(error);
                     if (isGone(error)) {
                         return false;
                     }
@@ -152,7 +152,7 @@ final class OwnNode {
         place = Place.QUEUED;
     }
 
-    private void forgetIfNotMade(Throwable error) {
+    private void forgetUnmade(Throwable error) {
         if (!ZooKeeperErrors.isUnknown(error)) {
             forget();
         }

@@ -87,9 +87,9 @@ final class Session {
     /**
      * Returns whether a promise is reliable whose write has just been answered. A leader that was paused does not know
      * of contacts during the pause: until it has asked its followers, it may end sessions whose time has passed by its
-     * clock. If it has answered a write that was sent at most a quarter of a session before this one, and this one
-     * within an eighth, no session's time can have passed in a pause between the two: the last report came at most half
-     * a tick before the pause, and the last contact in it was made at most a third of a session before that.
+     * clock. Say it has answered a write that was sent at most a quarter of a session before this write, and this write
+     * within an eighth. Then no session's time can have passed in a pause between the two: the last report came at most
+     * half a tick before the pause, and the last contact in it was made at most a third of a session before that.
      *
      * <p>Assumed: a leader that continues after a pause ends the sessions that are over before it takes the next write,
      * and is not paused twice within milliseconds.

@@ -97,8 +97,8 @@ record ZooKeeperSettings(
 
     /**
      * Returns how long to wait for the first connection. A minority of servers may be down, and all of them may be
-     * tried first. ZooKeeper waits for a server that hangs for the session timeout divided by the number of servers,
-     * which cannot be set, and tries the next server up to a second later.
+     * tried first. For a server that hangs, ZooKeeper waits for the session timeout divided by the number of servers,
+     * which cannot be set. It tries the next server up to a second later.
      */
     long connectMillis() {
         int all = servers.split(",", -1).length;

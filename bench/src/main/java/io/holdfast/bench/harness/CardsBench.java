@@ -23,7 +23,7 @@ import java.util.concurrent.TimeUnit;
 /**
  * Measures what the cards of many clients cost a Redis server: {@code bench/run cards}. The text is the card of a real
  * client that holds a thousand locks. The other clients only keep cards, by the store's own code and at the period that
- * a client would have, so that a machine of two cores can have a thousand of them.
+ * a client would have. So a machine of two cores can have a thousand of them.
  */
 public final class CardsBench {
 

@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Cases about time: traffic after the last release, expiry after a crash, and very many threads.
+ * Cases about time: traffic after the last release, expiry after a crash, and many thousands of threads.
  */
 final class TimeCases {
 

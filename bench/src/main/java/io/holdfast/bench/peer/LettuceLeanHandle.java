@@ -4,9 +4,9 @@ import io.lettuce.core.RedisFuture;
 import java.time.Duration;
 
 /**
- * The limit of what a lock can cost the server that has a lease and a fencing token, keeps the order of a queue and
- * tells waiting clients of a release: two scripts that do the least of that, on plain Lettuce. It gives up where
- * somebody waits, so it is for uncontended names only.
+ * The least that a lock can cost the server if it has a lease, a fencing token, a queue in order and messages to
+ * waiting clients. Two scripts do no more than that, on plain Lettuce. It gives up where somebody waits, so it is for
+ * uncontended names only.
  */
 final class LettuceLeanHandle extends LettuceSpinning {
 

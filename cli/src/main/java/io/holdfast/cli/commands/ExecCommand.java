@@ -133,7 +133,7 @@ public final class ExecCommand implements Callable<Integer> {
     }
 
     private void checkArguments() {
-        // Without the two dashes an option of the command would be taken for one of ours.
+        // Without the two dashes an option of the command would be taken for an option of this program.
         if (args.size() - args.indexOf("--") - 1 != command.size() || !args.contains("--")) {
             throw new CliException(
                     ExitCode.USAGE,
@@ -207,7 +207,7 @@ public final class ExecCommand implements Callable<Integer> {
             held.release();
             return status;
         } catch (LeaseLostException e) {
-            sayLost(e);
+            reportLoss(e);
             return ExitCode.LEASE_LOST;
         } catch (RuntimeException | IOException e) {
             held.release();
@@ -216,7 +216,7 @@ public final class ExecCommand implements Callable<Integer> {
     }
 
     /** Reports the loss once: the callback or the release after the command may find it first. */
-    private void sayLost(RuntimeException reason) {
+    private void reportLoss(RuntimeException reason) {
         if (!lossTold.getAndSet(true)) {
             io.complain(name + ": lease lost, the command was not protected to its end (" + reason.getMessage() + ")");
         }
@@ -270,7 +270,7 @@ public final class ExecCommand implements Callable<Integer> {
             try {
                 held.ensureValid();
             } catch (LeaseLostException e) {
-                sayLost(e);
+                reportLoss(e);
             }
             supervisor.stop("TERM");
         });

@@ -22,7 +22,7 @@ final class Nesting {
 
     private Nesting() {}
 
-    /** Whether this process was started by the command of an {@code exec}. */
+    /** Returns whether this process was started by the command of an {@code exec}. */
     static boolean isInside() {
         return !holders().isEmpty();
     }

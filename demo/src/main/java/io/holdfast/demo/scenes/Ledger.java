@@ -12,7 +12,7 @@ final class Ledger {
     private final List<String> lines = new ArrayList<>(); // guarded by this
     private long largestToken; // guarded by this
 
-    /** Whether the write was accepted. */
+    /** Returns whether the write was accepted. */
     synchronized boolean write(long token, String line) {
         if (token < largestToken) {
             return false;

@@ -8,7 +8,7 @@ final class LongJobScene implements Scene {
 
     private static final long WORK_MILLIS = 3 * Stage.SHORT_LEASE / 2;
 
-    /** Sooner than the lease would have ended by itself. */
+    /** Sooner than the lease would have run out. */
     private static final long PROMPT_MILLIS = Stage.SHORT_LEASE - 1_000;
 
     private static final String SECTION = "long job";

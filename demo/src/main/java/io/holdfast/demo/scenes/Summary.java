@@ -19,7 +19,7 @@ public final class Summary {
         this.millis = millis;
     }
 
-    /** Whether every invariant held. */
+    /** Returns whether every invariant held. */
     public boolean held() {
         return results.stream().allMatch(Result::held);
     }

@@ -12,8 +12,8 @@ import java.util.function.Supplier;
  * The comparisons, each in the way that {@link CompareProbe} chose for the current server.
  *
  * <p>If a server refuses its native command, {@code WATCH} is used if it has that. A server may refuse after a failover
- * to an older server that was not probed yet, in a cluster whose nodes are being upgraded, or when it is out of memory
- * (it then refuses SET but not PEXPIRE). Every way compares, so each is safe.
+ * to an older server that was not probed yet, or in a cluster whose nodes are being upgraded. A server that is out of
+ * memory refuses SET but not PEXPIRE. Every way compares, so each is safe.
  */
 public final class CompareWays implements ConditionalDelete, ConditionalSet {
 

@@ -20,9 +20,9 @@ import java.util.function.Function;
  * together with GET, so that this costs nothing. Otherwise a server that refuses MULTI but not DEL (because this user's
  * rights were changed in the meantime) would delete the key whatever its value.
  *
- * <p>Invariant: from WATCH to EXEC no other command uses the connection, and the connection never reconnects by itself.
- * On a shared connection another EXEC would end the watch; on a new one there is none. Either way EXEC would delete the
- * key whatever its value.
+ * <p>Invariant: from WATCH to EXEC no other command uses the connection, and the connection never reconnects. On a
+ * shared connection another EXEC would end the watch; on a new one there is none. Either way EXEC would delete the key
+ * whatever its value.
  */
 public final class WatchWay implements ConditionalDelete, ConditionalSet {
 
@@ -112,7 +112,7 @@ public final class WatchWay implements ConditionalDelete, ConditionalSet {
                             var commanding = transaction.queued().apply(commands);
                             return executed(commands.exec(), commanding).thenCompose(results -> {
                                 if (!results.wasDiscarded()) {
-                                    // A command of the transaction may have failed by itself.
+                                    // A single command of the transaction may have failed.
                                     return commanding.thenApply(
                                             done -> transaction.outcome().apply(results));
                                 }

@@ -83,7 +83,7 @@ public final class ClusterConnections implements RedisConnections {
         cluster = new ClusterClient(driver.resources(), settings.nodes());
         ClusterClientOptions.Builder options = ClusterClientOptions.builder();
         Driver.options(options, settings);
-        cluster.setOptions(options.topologyRefreshOptions(whenToReadTheMap())
+        cluster.setOptions(options.topologyRefreshOptions(mapRefresh())
                 .validateClusterNodeMembership(false)
                 .build());
         nodes = new AsyncClient(driver.resources());
@@ -102,7 +102,7 @@ public final class ClusterConnections implements RedisConnections {
      * a failover.
      */
     @SuppressWarnings("deprecation")
-    private static ClusterTopologyRefreshOptions whenToReadTheMap() {
+    private static ClusterTopologyRefreshOptions mapRefresh() {
         return ClusterTopologyRefreshOptions.builder()
                 .enableAllAdaptiveRefreshTriggers()
                 .adaptiveRefreshTriggersTimeout(Duration.ofNanos(REFRESH_INTERVAL_NANOS))

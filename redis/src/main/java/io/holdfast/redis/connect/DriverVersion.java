@@ -12,8 +12,8 @@ final class DriverVersion {
     private DriverVersion() {}
 
     /**
-     * Whether an I/O thread continues while a host name is resolved: Lettuce 7 asks name servers itself, Lettuce 6 only
-     * with {@code netty-resolver-dns} on the class path.
+     * Returns whether an I/O thread continues while a host name is resolved: Lettuce 7 asks name servers itself,
+     * Lettuce 6 only with {@code netty-resolver-dns} on the class path.
      */
     static boolean resolvesNamesWithoutBlocking() {
         return HAS_DNS;
@@ -38,7 +38,7 @@ final class DriverVersion {
         }
     }
 
-    /** Whether a class exists. Does not initialize it. */
+    /** Returns whether a class exists. Does not initialize it. */
     private static boolean has(String name) {
         try {
             Class.forName(name, false, DriverVersion.class.getClassLoader());

@@ -86,7 +86,7 @@ public interface RedisConnections extends AutoCloseable {
      */
     int group(String key);
 
-    /** Whether the server that executes commands on a key is connected now. */
+    /** Returns whether the server that executes commands on a key is connected now. */
     boolean reaches(String key);
 
     /** Returns the server that executes commands on a key now. */

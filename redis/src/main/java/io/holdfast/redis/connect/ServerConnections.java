@@ -151,7 +151,7 @@ public final class ServerConnections implements RedisConnections {
         return clock;
     }
 
-    /** Returns zero: there is no other server to try, and the engine repeats by itself. */
+    /** Returns zero: there is no other server to try, and the engine repeats the command. */
     @Override
     public Duration patience() {
         return Duration.ZERO;

@@ -26,7 +26,7 @@ public interface Subscriptions extends RedissonReleases.Channels {
     /** Returns the channel for grants of a name, without the client's id at its end. */
     String grantChannels(String name);
 
-    /** Whether grants of a name arrive now. */
+    /** Returns whether grants of a name arrive now. */
     boolean ready(String name);
 
     /** Subscribes to the grants of a name. Completes when they arrive; fails if that is not possible now. */

@@ -39,7 +39,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class LuaLockStore implements LockStore {
 
-    /** Redisson's releases wake only the first few clients of the queue: those behind them would ask in vain. */
+    /**
+     * Redisson's releases wake only the first few clients of the queue: the clients behind them would not get the lock.
+     */
     private static final int LISTENERS_AHEAD_MAX = 2;
 
     private static final int NOT_A_LOCK = -3;
@@ -100,12 +102,12 @@ public final class LuaLockStore implements LockStore {
     @Override
     public CompletionStage<AcquireReply> acquire(AcquireRequest request) {
         Supplier<CompletionStage<AcquireReply>> steps =
-                () -> whenTimeIsKnown(request.name(), () -> acquireInSteps(request));
+                () -> afterServerTime(request.name(), () -> acquireInSteps(request));
         return request.queue() ? underWay.during(request.holderId(), steps) : steps.get();
     }
 
     /** Begins a command that needs the server's time. Asks for the time first if it is not known yet. */
-    private <T> CompletionStage<T> whenTimeIsKnown(String name, Supplier<CompletionStage<T>> command) {
+    private <T> CompletionStage<T> afterServerTime(String name, Supplier<CompletionStage<T>> command) {
         if (connections.clock(name).isKnown()) {
             return command.get();
         }
@@ -174,7 +176,7 @@ public final class LuaLockStore implements LockStore {
 
     @Override
     public CompletionStage<AcquireAllReply> acquireAll(List<AcquireRequest> requests) {
-        return whenTimeIsKnown(requests.get(0).name(), () -> acquireAll.acquire(requests));
+        return afterServerTime(requests.get(0).name(), () -> acquireAll.acquire(requests));
     }
 
     @Override

@@ -44,7 +44,7 @@ public record LockKeys(String namePrefix, String internalPrefix) {
         return key.startsWith(namePrefix) ? key.substring(namePrefix.length()) : null;
     }
 
-    /** Whether a key, or each key with this beginning, is among the internal keys. */
+    /** Returns whether a key, or each key with this beginning, is among the internal keys. */
     static boolean isInternal(String key, String internalPrefix) {
         return key.startsWith(internalPrefix)
                 && key.length() > internalPrefix.length()

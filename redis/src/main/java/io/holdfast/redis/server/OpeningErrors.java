@@ -315,7 +315,9 @@ public final class OpeningErrors {
         return settings.user() == null ? "default" : settings.user();
     }
 
-    /** Whether the server closed the connection so soon that the driver lost its answer: a new try may get it. */
+    /**
+     * Returns whether the server closed the connection so soon that the driver lost its answer: a new try may get it.
+     */
     public static boolean isReasonLost(Throwable error) {
         return says(CLOSED_AT_ONCE, error);
     }

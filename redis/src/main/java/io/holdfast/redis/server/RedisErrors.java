@@ -206,7 +206,7 @@ public final class RedisErrors {
         return new StoreException(inScript ? UNKNOWN : FATAL, server + " refused: " + said + wayOut, cause);
     }
 
-    /** Whether a server's error says that it does not have the command, so that no right to it helps. */
+    /** Returns whether a server's error says that it does not have the command, so that no right to it helps. */
     public static boolean isUnknownCommand(String said) {
         return UNKNOWN_COMMAND.matcher(said).find();
     }
@@ -294,14 +294,14 @@ public final class RedisErrors {
                 null);
     }
 
-    /** Whether a server's error has one of these codes. */
+    /** Returns whether a server's error has one of these codes. */
     public static boolean hasCode(@Nullable Throwable error, String... codes) {
         Throwable cause = unwrap(error);
         Matcher matcher = CODE.matcher(cause == null ? "" : String.valueOf(cause.getMessage()));
         return matcher.find() && List.of(codes).contains(matcher.group(1));
     }
 
-    /** Whether a command was certainly not executed, for a reason that passes in a cluster within a moment. */
+    /** Returns whether a command was certainly not executed, for a reason that passes in a cluster within a moment. */
     public static boolean passesSoon(Throwable error) {
         Throwable cause = unwrap(error);
         return cause instanceof RedisCommandExecutionException
@@ -310,13 +310,13 @@ public final class RedisErrors {
                         && String.valueOf(cause.getMessage()).startsWith(NOT_CONNECTED);
     }
 
-    /** Whether a connection on which a command failed is useless now: cut, or to the wrong server. */
+    /** Returns whether a connection on which a command failed is useless now: cut, or to the wrong server. */
     public static boolean endsConnection(Throwable error) {
         return !(unwrap(error) instanceof RedisCommandExecutionException)
                 || hasCode(error, "READONLY", "MASTERDOWN", "MOVED");
     }
 
-    /** Whether the keys of a command are at two nodes, because their slot is half moved. */
+    /** Returns whether the keys of a command are at two nodes, because their slot is half moved. */
     public static boolean keysAreApart(@Nullable Throwable error) {
         Throwable cause = unwrap(error);
         while (cause instanceof StoreException && cause.getCause() != null) {
@@ -334,7 +334,7 @@ public final class RedisErrors {
         return cause;
     }
 
-    /** Whether the driver refused a command for lack of a connection, so that it was not written as a whole. */
+    /** Returns whether the driver refused a command for lack of a connection, so that it was not written as a whole. */
     public static boolean wasNotSent(Throwable error) {
         Throwable cause = unwrap(error);
         if (!(cause instanceof RedisException) || cause instanceof RedisCommandExecutionException) {

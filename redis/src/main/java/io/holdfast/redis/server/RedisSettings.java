@@ -112,7 +112,9 @@ public record RedisSettings(
         return credentials != null && credentials.hasUsername() ? credentials.getUsername() : null;
     }
 
-    /** Whether every login is available at once, so that connecting does not wait for a credentials provider. */
+    /**
+     * Returns whether every login is available at once, so that connecting does not wait for a credentials provider.
+     */
     public boolean hasLoginAtHand() {
         return Stream.concat(nodes.stream(), nodes.stream().flatMap(node -> node.getSentinels().stream()))
                 .allMatch(node -> node.getCredentialsProvider()
@@ -150,7 +152,7 @@ public record RedisSettings(
         return silence().plus(timeout);
     }
 
-    /** Whether a connection to this address leads to a Sentinel: their ports are not those of the servers. */
+    /** Returns whether a connection to this address leads to a Sentinel: their ports are not those of the servers. */
     public boolean isSentinel(InetSocketAddress address) {
         return node().getSentinels().stream().anyMatch(sentinel -> sentinel.getPort() == address.getPort());
     }

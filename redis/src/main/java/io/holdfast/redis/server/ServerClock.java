@@ -56,7 +56,7 @@ public final class ServerClock {
         offsetMillis = UNKNOWN;
     }
 
-    /** Whether a reply of the server has contained its time. */
+    /** Returns whether a reply of the server has contained its time. */
     public boolean isKnown() {
         return offsetMillis != UNKNOWN;
     }

@@ -67,7 +67,7 @@ public record TlsFiles(
                 return file;
             }
         } catch (InvalidPathException e) {
-            // The exception below says so.
+            // The exception below reports it.
         }
         throw RedisUris.wrong(option + ": \"" + text + "\"", "a PEM file that can be read");
     }

@@ -1,6 +1,6 @@
 -- The short path of an acquire: the lock is free and the queue is empty. It precedes the functions of the other texts,
--- so that the server does not build them. All other cases go to the rest of the script. Until then, the only change can
--- be one count in vain of a counter that is a second or more above the clock.
+-- so that the server does not build them. All other cases go to the rest of the script. The only side effect so far:
+-- the counter may have advanced by one, if it is a second or more ahead of the clock.
 -- KEYS, ARGV and Result: see acquire.lua.
 
 local limit = tonumber(ARGV[3])

@@ -6,9 +6,9 @@ end
 
 -- Returns the base of the next hold's tokens: one more than the last of this counter, and at least the time, in 2^-18 s
 -- since 2020. So bases grow while the clock does not, and when the counter was lost. A raise of the counter also adds
--- the time within its tick of 1/64 s, so that a counter that is lost often, or two masters at once, do not give one
--- base twice. A value that tokens have no room for was written by another program, and counts as lost. Returns nil and
--- a type if the counter's key has another type.
+-- the time within its tick of 1/64 s. So a counter that is lost often, or two masters at once, do not give one base
+-- twice. A value that tokens have no room for was written by another program, and counts as lost. Returns nil and a
+-- type if the counter's key has another type.
 -- KEYS[3] counter
 local function nextBase()
   local base = redis.pcall('INCR', KEYS[3])

@@ -19,7 +19,7 @@ import org.springframework.context.annotation.Bean;
 @ConditionalOnProperty(prefix = "holdfast.test", name = "enabled", matchIfMissing = true)
 public final class HoldfastLockTesterAutoConfiguration {
 
-    /** For Spring. */
+    /** Creates it, for Spring. */
     public HoldfastLockTesterAutoConfiguration() {}
 
     @Bean

@@ -29,7 +29,7 @@ public final class HoldfastTestAutoConfiguration {
     private static final List<String> FRAMEWORKS = List.of(
             "org.junit.jupiter.api.Test", "org.junit.Test", "org.testng.annotations.Test", "spock.lang.Specification");
 
-    /** For Spring. */
+    /** Creates it, for Spring. */
     public HoldfastTestAutoConfiguration() {}
 
     @Bean

@@ -69,7 +69,7 @@ public record HoldfastProperties(
         LAZY
     }
 
-    /** How locks are kept on Redis. */
+    /** The way in which locks are kept on Redis. */
     public enum Mode {
         /** Mode {@link #LUA} if the server allows scripts, otherwise mode {@link #COMMANDS}. */
         AUTO,

@@ -28,9 +28,9 @@ import net.javacrumbs.shedlock.core.SimpleLock;
  * <p>{@code lockAtMostFor} is the length of the lease; {@code lockAtLeastFor} keeps the name locked at the store. The
  * lock name is {@code prefix:name}. {@code LockExtender} and {@code KeepAliveLockProvider} work. ShedLock's own
  * providers use other locks: switch all instances at once. On Redis, a client in the mode {@code commands} with an
- * empty name prefix shares the locks of ShedLock's {@code RedisLockProvider}, if the prefix here is its key prefix, a
- * colon and its environment. A close of the client leaves the lock of a task that runs: it is free when {@code
- * lockAtMostFor} has passed. Thread-safe.
+ * empty name prefix can share the locks of ShedLock's {@code RedisLockProvider}. Then the prefix here is its key
+ * prefix, a colon and its environment. A close of the client leaves the lock of a task that runs: it is free when
+ * {@code lockAtMostFor} has passed. Thread-safe.
  */
 public final class HoldfastLockProvider implements ExtensibleLockProvider {
 

@@ -20,8 +20,8 @@ import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Lazy;
 
 /**
- * Locked calls look beans up under no lock of ours. Otherwise two threads could wait for each other: one looks a bean
- * up and waits for Spring's lock of the singletons, the other has that lock and needs the same bean.
+ * Locked calls look beans up while they hold no lock of this library. Otherwise two threads could wait for each other:
+ * one looks a bean up and waits for Spring's lock of the singletons, the other has that lock and needs the same bean.
  */
 class LazyBeansTest {
 

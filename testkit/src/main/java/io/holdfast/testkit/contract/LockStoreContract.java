@@ -53,7 +53,7 @@ public abstract class LockStoreContract extends StoreModelContract {
     /** Many times longer than the slowest store needs for a test with threads. */
     private static final Duration PATIENCE = Duration.ofSeconds(60);
 
-    /** For subclasses. */
+    /** Creates a contract, for subclasses. */
     protected LockStoreContract() {}
 
     @ParameterizedTest

@@ -47,7 +47,7 @@ public final class RespClient implements AutoCloseable {
     }
 
     /**
-     * Connects.
+     * Returns a new connection.
      *
      * @param timeout the longest wait for the connection, and for each reply
      */

@@ -15,7 +15,7 @@ import java.util.Random;
  */
 public record TortureFault(String name, boolean losesData, Making making) {
 
-    /** What makes a fault. */
+    /** The code that makes a fault. */
     @FunctionalInterface
     public interface Making {
         void make(Random random) throws IOException, InterruptedException;

@@ -56,7 +56,7 @@ final class Fleet implements AutoCloseable {
         return new Fleet(size, LEASE_TIME, "", node -> "memory:" + UUID.randomUUID());
     }
 
-    /** Ends whatever hold there is on the name at the Redis server. Nobody is told. */
+    /** Ends whatever hold there is on the name at the Redis server, without a message. */
     void endHold(String name) {
         REDIS.command("DEL", prefix + name);
     }

@@ -107,7 +107,7 @@ class LongJobTest {
         public void cancel() {}
     }
 
-    /** Has one page that never ends by itself. */
+    /** Has one page that never ends. */
     private static final class Endless implements LongJob.Export {
 
         final CountDownLatch began = new CountDownLatch(1);
