@@ -29,16 +29,7 @@ class JavadocExamplesTest {
 
     @Test
     void everyPublicTypeHasAnExampleOrALinkToOne() {
-        Set<String> packages = SOURCES.stream()
-                .flatMap(text -> EXPORTS.matcher(text).results())
-                .map(found -> found.group(1))
-                .collect(Collectors.toSet());
-        // The script that writes the Javadoc names those of the jars without a descriptor.
-        NAMED.matcher(Pages.text(Path.of(".ci/javadoc"))).results().forEach(found -> packages.add(found.group()));
-        List<String> types = SOURCES.stream()
-                .filter(text ->
-                        isIn(packages, text) && PUBLIC_TYPE.matcher(text).find())
-                .toList();
+        List<String> types = published();
         assertThat(types).hasSizeGreaterThan(100);
         assertThat(types.stream().filter(text -> !hasExample(text)).map(JavadocExamplesTest::name))
                 .isEmpty();
@@ -64,6 +55,20 @@ class JavadocExamplesTest {
                 .isFalse();
         assertThat(hasExample("/** A. <pre>x</pre> */\n@Deprecated\npublic final class A {"))
                 .isTrue();
+    }
+
+    /** Returns the texts of the public types in packages that users can import. */
+    static List<String> published() {
+        Set<String> packages = SOURCES.stream()
+                .flatMap(text -> EXPORTS.matcher(text).results())
+                .map(found -> found.group(1))
+                .collect(Collectors.toSet());
+        // The script that writes the Javadoc names those of the jars without a descriptor.
+        NAMED.matcher(Pages.text(Path.of(".ci/javadoc"))).results().forEach(found -> packages.add(found.group()));
+        return SOURCES.stream()
+                .filter(text ->
+                        isIn(packages, text) && PUBLIC_TYPE.matcher(text).find())
+                .toList();
     }
 
     private static boolean isIn(Set<String> packages, String text) {

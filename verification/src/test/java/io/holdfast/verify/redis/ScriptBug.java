@@ -20,7 +20,7 @@ public enum ScriptBug {
     OLD_RENEWAL_COUNTS,
     /** An exact setting that is executed a second time sets once more. */
     SETTING_COUNTS_TWICE,
-    /** A released lock is granted, but no message says so. */
+    /** A released lock is granted, but the message about it is missing. */
     GRANT_IS_NOT_SENT,
     /** A released lock is left free although somebody waits. */
     RELEASE_GRANTS_NOBODY,
