@@ -22,10 +22,11 @@ import java.util.concurrent.locks.Lock;
  * {@code lock()} costs no command. The client renews the lock while it is held, unless it was taken with a length of
  * its own. Renewal ends when the owner thread has died.
  *
- * <p>Methods that take the lock throw {@link LockStoreException} if the store fails, {@link LockClientClosedException}
- * if the client is closed, {@link IllegalStateException} if the thread waits without limit for a lease of its own with
- * {@link LockOptions#releasedByThread}, and {@link DeadlockException} if two threads of this process would wait for
- * each other forever. Only {@link #unlock()} and {@link #extend} throw {@link LeaseLostException}.
+ * <p>Methods that take the lock throw {@link LockStoreException} if the store fails, and {@link
+ * LockClientClosedException} if the client is closed. They throw {@link IllegalStateException} if the thread waits
+ * without limit for a lease of its own with {@link LockOptions#releasedByThread}, and {@link DeadlockException} if two
+ * threads of this process would wait for each other forever. Only {@link #unlock()} and {@link #extend} throw {@link
+ * LeaseLostException}.
  */
 public interface DistributedLock extends Lock {
 

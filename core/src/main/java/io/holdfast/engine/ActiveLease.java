@@ -34,7 +34,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Invariant: from the delivery of a lease on, the engine refers strongly to its handle only through the user's loss
  * callbacks. So when the handle has been collected, the user cannot release the lease any more. This object is the weak
- * reference to the handle instead of having one, because some clients keep very many leases.
+ * reference to the handle instead of having one, because some clients keep ten thousand leases.
  */
 public final class ActiveLease extends WeakReference<LeaseHandle> implements Lease {
 
@@ -113,7 +113,7 @@ public final class ActiveLease extends WeakReference<LeaseHandle> implements Lea
 
     /**
      * How often the owner thread took the lock. Null while the thread took it once and has not lost it, which is true
-     * of most locks of a client that holds very many.
+     * of most locks of a client that holds ten thousand.
      */
     private volatile @Nullable Holds holds; // made once
 
@@ -239,8 +239,8 @@ public final class ActiveLease extends WeakReference<LeaseHandle> implements Lea
         }
     }
 
-    /** Returns whether a wait of this thread for the name never ends, because only this thread releases the lease. */
-    boolean blocksForEver(Thread thread) {
+    /** Returns whether only this thread can end the lease, so that its own wait for the name would never end. */
+    boolean endsOnlyBy(Thread thread) {
         return thread.equals(releaser) && renewed && !hasLimit() && isValid();
     }
 

@@ -91,7 +91,7 @@ final class Attempt {
         return busy || (afterTenure && waiter.arrivedNanos - beganNanos < 0);
     }
 
-    /** Continues an attempt whose holder id may not be used any more: nothing was sent for this one. */
+    /** Continues an attempt whose holder id may not be used any more: nothing was sent for the new one. */
     Attempt continuing(Attempt before) {
         lastGoodNanos = before.lastGoodNanos;
         afterTooLate = before.afterTooLate;

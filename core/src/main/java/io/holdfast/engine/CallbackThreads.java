@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Runs tasks on daemon threads made as needed. One thread runs one task after another while they are short, because
- * waking a thread for each of very many short callbacks costs more than the callbacks. If a task blocks, other threads
- * run the others.
+ * waking a thread for each of many short callbacks costs more than the callbacks. If a task blocks, other threads run
+ * the others.
  *
  * <p>Invariant: while a task waits, a thread is on its way to take a task, or a watch is armed. The watch adds threads
  * if no thread has taken a task for {@link #PATIENCE_NANOS}, up to {@link #MOST} in all; and one thread if others take
@@ -176,7 +176,7 @@ final class CallbackThreads implements Executor {
         int now = working.get();
         try {
             if (now == 0 || isStalled()) {
-                // Doubles the threads, because very many tasks may block.
+                // Doubles the threads, because thousands of tasks may block.
                 add(Math.max(1, now));
                 warnIfFull(now);
             } else if (now < PROCESSORS) {

@@ -20,8 +20,8 @@ import org.jspecify.annotations.Nullable;
  * The part of {@link NameState} that gets the name from the store for the local waiters: one attempt at a time, however
  * many wait.
  *
- * <p>Invariant: an attempt that is given up is withdrawn at the store if it may have left something there, and once
- * more if a later answer may mean that it did (engine rule 4).
+ * <p>Invariant: an attempt that is given up is withdrawn at the store if it may have left something there. It is
+ * withdrawn once more if a later answer may mean that it left something (engine rule 4).
  */
 public final class Contention {
 
@@ -198,8 +198,8 @@ public final class Contention {
     }
 
     /**
-     * The store granted the attempt by itself. The grant counts at once if the store's clock says for how long it
-     * lasts, and that is long enough. Otherwise the store is asked again.
+     * Handles a pushed grant of the attempt. The grant counts at once if the store's clock says for how long it lasts,
+     * and that is long enough. Otherwise the store is asked again.
      */
     void onPushed(PushedGrant grant) {
         Attempt waiting = requireNonNull(attempt);
@@ -260,9 +260,9 @@ public final class Contention {
     }
 
     /** Gives the attempt up if nobody waits. Returns whether it did. */
-    boolean giveUpIfNobodyWaits() {
+    boolean giveUpUnawaited() {
         Attempt given = attempt;
-        if (given == null || !state.nobodyWaits()) {
+        if (given == null || !state.hasNoWaiters()) {
             return false;
         }
         attempt = null;
@@ -370,7 +370,7 @@ public final class Contention {
         if (!answered.queue && first != null && first.makesOneAttempt()) {
             state.waiters().remove(first);
             state.timeOut(first);
-            if (giveUpIfNobodyWaits()) {
+            if (giveUpUnawaited()) {
                 return;
             }
         }
@@ -436,7 +436,7 @@ public final class Contention {
         Waiter first = state.firstWaiter();
         if (first != null && first.makesOneAttempt()) {
             state.fail(first, why);
-            if (giveUpIfNobodyWaits()) {
+            if (giveUpUnawaited()) {
                 return;
             }
         }

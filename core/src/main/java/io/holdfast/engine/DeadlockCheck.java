@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * publish sees the waits and leases of all others.
  *
  * <p>Invariant (none is seen that is not there): the waits and leases of a cycle are read twice. A thread that was in
- * the same wait both times released nothing in between, so all leases that were read in between were held at one
+ * the same wait both times released nothing in between. So all leases that were read in between were held at one
  * moment, at which all these threads waited. Of several waiters that see the same cycle, one is refused.
  */
 final class DeadlockCheck {
@@ -56,7 +56,7 @@ final class DeadlockCheck {
                 describe(cycle), cycle.values().stream().map(ActiveLease::name).toList());
     }
 
-    /** Returns each waiter of a cycle with the lease that it waits for the end of, this one first; null without one. */
+    /** Returns the cycle as waiter → blocking lease, starting with this waiter; null if there is none. */
     private static @Nullable Map<Waiter, ActiveLease> cycle(Waiter last) {
         Map<Waiter, ActiveLease> steps = null;
         Waiter waiter = last;

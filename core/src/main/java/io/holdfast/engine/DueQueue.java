@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * Holds by the time at which they are due: a heap in which each hold knows its place, so that it can leave or move from
  * the middle without a search. Guarded by the lock of {@link RenewalTimer}.
  *
- * <p>A client that holds very many locks moves each of them twice for each renewal. The heap is therefore 4-ary and
+ * <p>A client that holds ten thousand locks moves each of them twice for each renewal. The heap is therefore 4-ary and
  * keeps times beside holds: moving a hold reads no other hold, and takes half as many steps.
  *
  * <p>Invariants: {@code heap[i].dueIndex == i} for each hold in it, and −1 for every other hold; {@code due[i]} is the
@@ -37,7 +37,7 @@ final class DueQueue {
         int at = hold.dueIndex;
         if (at < 0) {
             if (size == heap.length) {
-                // By half only: with very many holds, free places are most of what the queue takes.
+                // By half only: with ten thousand holds, free places are most of what the queue takes.
                 heap = Arrays.copyOf(heap, size + size / 2);
                 due = Arrays.copyOf(due, size + size / 2);
             }

@@ -99,7 +99,7 @@ public final class Engine {
     private void refuseWaitForItself(String name, Waiter waiter) {
         NameEngine engine = waiter.waitNanos == Waiter.NO_DEADLINE ? names.get(name) : null;
         ActiveLease lease = engine == null ? null : engine.current();
-        if (lease != null && lease.blocksForEver(Thread.currentThread())) {
+        if (lease != null && lease.endsOnlyBy(Thread.currentThread())) {
             throw new IllegalStateException(waiter.describe() + " would wait for itself without end: it holds the lock "
                     + Quoted.name(name) + ", and only it releases that (expected: work under the lease that it has, or"
                     + " a wait time)");
@@ -275,8 +275,8 @@ public final class Engine {
     }
 
     /**
-     * Shows the names that somebody here waits for. Takes no lock of the others, because of very many names few have
-     * waiters; so it may pass over a wait that has just begun.
+     * Shows the names that somebody here waits for. Takes no lock of the others, because few of the names have waiters;
+     * so it may pass over a wait that has just begun.
      */
     public void visitWaits(NameVisitor visitor) {
         names.values().forEach(name -> name.visitWaits(visitor));

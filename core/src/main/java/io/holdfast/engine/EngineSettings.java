@@ -131,15 +131,15 @@ public final class EngineSettings implements Cloneable {
     }
 
     /**
-     * Returns by how much a renewal may come early: a third of the time between two renewals of a full lease. So a
-     * client renews its holds at two times in a period at most, whenever they were taken: three gaps of more than a
-     * third have no room in it.
+     * Returns how early a renewal may come: a third of the time between two renewals of a full lease. So a client
+     * renews its holds at two times in a period at most, whenever they were taken: three gaps of more than a third have
+     * no room in it.
      */
     long renewEarlyNanos() {
         return leaseNanos / 9;
     }
 
-    /** Returns by how much a repeated renewal may come early: less than half of the shortest pause before it. */
+    /** Returns how early a repeated renewal may come: less than half of the shortest pause before it. */
     long retryEarlyNanos() {
         return leaseNanos / 30;
     }

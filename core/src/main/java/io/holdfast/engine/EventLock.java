@@ -16,8 +16,8 @@ import org.jspecify.annotations.Nullable;
  * <p>An event that comes while the same thread handles another waits in {@link #inbox}. An effect that wakes a thread
  * or runs user code is put into {@link #outbox} and runs after the lock is released.
  *
- * <p>It is a lock instead of having one: a field would cost one more object for each of very many names, and one more
- * access to memory for each event.
+ * <p>It is a lock instead of having one: a field would cost one more object for each of ten thousand names, and one
+ * more access to memory for each event.
  */
 @SuppressWarnings("serial") // nobody writes it anywhere
 public abstract class EventLock<S> extends ReentrantLock {

@@ -21,7 +21,10 @@ record Extending(NameState state) {
         state.effects.sendExtension(held, extension, request);
     }
 
-    /** The answer to a renewal that gives the lease a new time. A lease that has ended by then says so itself. */
+    /**
+     * Handles the answer to a renewal that gives the lease a new time. If the lease has ended meanwhile, {@link
+     * LeaseExtension#await} reports it.
+     */
     void onExtended(
             Hold held,
             LeaseExtension extension,

@@ -5,7 +5,7 @@ import io.holdfast.spi.HolderId;
 /**
  * One remote acquisition: the name is this client's at the store. Several leases may follow each other on it.
  *
- * <p>There are very many of these in some clients: the sizes of the fields were chosen so that one takes 112 bytes.
+ * <p>Some clients have ten thousand of these: the sizes of the fields were chosen so that one takes 112 bytes.
  *
  * <p>All fields but {@link #deadline} and {@link #asked} are guarded by the lock of the name; these two are written
  * under it and read anywhere. {@link #dueIndex} is guarded by the lock of {@link RenewalTimer}.

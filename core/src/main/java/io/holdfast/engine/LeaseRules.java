@@ -22,7 +22,7 @@ class LeaseRules {
                 sent.nanos() + leaseNanos - driftMarginNanos(leaseNanos), sent.wallMillis() + leaseNanos / 1_000_000);
     }
 
-    /** Returns the length that a store promised: the one requested, or less if the reply says so. */
+    /** Returns the length that a store promised: the one requested, or a shorter one that the reply names. */
     static long promisedNanos(long askedNanos, long atMostMillis) {
         return Math.min(askedNanos, TimeUnit.MILLISECONDS.toNanos(atMostMillis));
     }

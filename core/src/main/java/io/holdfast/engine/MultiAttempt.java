@@ -40,7 +40,7 @@ final class MultiAttempt {
             waiter.trace = events.asking(name, true);
             Reservation one = engines.apply(name).reserve(waiter);
             if (one == null) {
-                made.forEach(before -> endNotTaken(before, false));
+                made.forEach(before -> endUnchanged(before, false));
                 return List.of();
             }
             made.add(one);
@@ -61,7 +61,7 @@ final class MultiAttempt {
             } else {
                 one.waiter().checksAgain = reply.isEndless();
                 boolean notify = !reply.isEndless() && one.engine().name().equals(reply.busy());
-                endNotTaken(one, notify);
+                endUnchanged(one, notify);
             }
         }
     }
@@ -71,10 +71,10 @@ final class MultiAttempt {
      *
      * @param notify whether to notify the listener; true only for the busy name
      */
-    private static void endNotTaken(Reservation one, boolean notify) {
+    private static void endUnchanged(Reservation one, boolean notify) {
         one.engine().handle(state -> {
             one.waiter().failsQuietly |= !notify;
-            state.onMultiNotTaken(one.waiter(), one.attempt());
+            state.onMultiUnchanged(one.waiter(), one.attempt());
         });
     }
 }

@@ -31,7 +31,7 @@ final class NameEngine extends NameEffects implements NameEvents {
         return state;
     }
 
-    /** Not as a field: there are very many of these in some clients. */
+    /** Not as a field: some clients have ten thousand of these. */
     @Override
     public EngineSettings settings() {
         return engine.settings;
@@ -223,7 +223,7 @@ final class NameEngine extends NameEffects implements NameEvents {
 
     /** Shows the name if somebody waits for it, as far as that can be seen without the lock. */
     void visitWaits(NameVisitor visitor) {
-        if (!state.nobodyWaits()) {
+        if (!state.hasNoWaiters()) {
             visit(visitor);
         }
     }

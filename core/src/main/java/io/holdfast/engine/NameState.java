@@ -42,7 +42,7 @@ public final class NameState {
     final Effects effects;
     public final Tenure tenure;
 
-    /** Null while nobody waits: most names of a client that holds very many locks. */
+    /** Null while nobody waits: most names of a client that holds thousands of locks. */
     private @Nullable WaitQueue queue;
 
     /** Null while the name is not asked for, for the same reason. */
@@ -59,20 +59,20 @@ public final class NameState {
         this.tenure = new Tenure(this);
     }
 
-    /** Not as a field: there are very many of these in some clients. */
+    /** Not as a field: some clients have ten thousand of these. */
     EngineSettings settings() {
         return effects.settings();
     }
 
     boolean isFree() {
-        return forces == 0 && !isContending() && !tenure.isActive() && nobodyWaits();
+        return forces == 0 && !isContending() && !tenure.isActive() && hasNoWaiters();
     }
 
     boolean isContending() {
         return contender != null && contender.isActive();
     }
 
-    boolean nobodyWaits() {
+    boolean hasNoWaiters() {
         return queue == null || queue.isEmpty();
     }
 
@@ -103,7 +103,7 @@ public final class NameState {
 
     /** Drops what holds nothing, after each event. */
     void tidy() {
-        if (nobodyWaits()) {
+        if (hasNoWaiters()) {
             queue = null;
         }
         if (!isContending()) {
@@ -151,7 +151,7 @@ public final class NameState {
     }
 
     /** The command for several names was not sent, or has changed nothing. */
-    void onMultiNotTaken(Waiter waiter, Attempt attempt) {
+    void onMultiUnchanged(Waiter waiter, Attempt attempt) {
         if (waiter.state == Waiter.State.PENDING) {
             waiters().remove(waiter);
             waiter.foundBusy = true;
@@ -195,7 +195,7 @@ public final class NameState {
         } else {
             effects.failWaiter(waiter, outcome, why);
         }
-        contention().giveUpIfNobodyWaits();
+        contention().giveUpUnawaited();
         tenure.handOutIfOpen();
     }
 
@@ -262,7 +262,7 @@ public final class NameState {
         }
     }
 
-    /** The store granted the name to this holder id by itself. Asking again confirms the grant. */
+    /** Handles a pushed grant of the name to this holder id. Asking again confirms the grant. */
     void onPushed(String holderId) {
         if (abandonUnlessAwaited(holderId, settings().leaseNanos)) {
             contention().onHint();
@@ -299,7 +299,7 @@ public final class NameState {
         for (Waiter waiter : waiters().drain()) {
             effects.failWaiter(waiter, Waiter.State.FAILED, why);
         }
-        contention().giveUpIfNobodyWaits();
+        contention().giveUpUnawaited();
     }
 
     /** Ends a wait in the queue. */

@@ -108,7 +108,8 @@ final class RenewalTimer {
 
     private void run() {
         // Before the first request is built, hence before any is sent: the new deadlines count from here. One reading
-        // serves all, because there may be very many: a hold whose time passes in the meantime ends after its renewal.
+        // serves all, because there may be ten thousand: a hold whose time passes in the meantime ends after its
+        // renewal.
         ClockReading sent = ClockReading.now(time);
         List<Hold> due = new ArrayList<>();
         long jumpedNanos = takeDue(sent, due);
@@ -183,7 +184,7 @@ final class RenewalTimer {
         }
     }
 
-    /** By the lock's holder. Returns by how much the wall clock has jumped forward; zero if it has not. */
+    /** By the lock's holder. Returns the length of the wall clock's jump forward; zero if there was none. */
     private long compareClocks(ClockReading now) {
         ClockReading last = compared;
         if (last == null) {

@@ -139,7 +139,7 @@ public final class Stores {
     }
 
     /**
-     * Returns the part of a malformed URI that a message may show: the scheme, if it is one of ours. A password may be
+     * Returns the part of a malformed URI that a message may show: the scheme, if a store has it. A password may be
      * anywhere in the rest: the user may have forgotten the host, or the password may contain an @ or a /.
      */
     private static String scheme(String uri) {

@@ -169,7 +169,7 @@ public final class Tenure {
         }
     }
 
-    /** The store says by itself, in no answer, that the hold is gone. */
+    /** Handles the store's unsolicited message that the hold is gone. */
     void onLost(String holderId) {
         if (hold != null && hold.isOf(holderId)) {
             loseGoneHold(hold);
@@ -303,7 +303,7 @@ public final class Tenure {
             state.effects.reportForgotten(lease);
         }
         // Waiters elsewhere matter only where the lock is passed on here.
-        boolean counted = !state.nobodyWaits() || due.wasHandedOn();
+        boolean counted = !state.hasNoWaiters() || due.wasHandedOn();
         if (counted) {
             due.lookedOutNanos = sent.nanos();
         }
@@ -349,7 +349,7 @@ public final class Tenure {
     /**
      * Returns whether the lock is left open for running threads, as waking a parked thread takes longer than most
      * critical sections. Once the first waiter has waited for a while, that is so only in the short turn of the thread
-     * that was woken last. So no waiter starves, and yet each acquisition does not cost a wake-up when very many wait.
+     * that was woken last. So no waiter starves, and yet each acquisition does not cost a wake-up when thousands wait.
      */
     private boolean mayLeaveOpenFor(Waiter next, Hold held) {
         long now = time().nanoTime();
@@ -375,7 +375,7 @@ public final class Tenure {
         long now = time().nanoTime();
         ActiveLease granted = next.leaseOn(held, now);
         lease = granted;
-        upkeep().begin(held, granted, !state.nobodyWaits(), now);
+        upkeep().begin(held, granted, !state.hasNoWaiters(), now);
         watch(held, now);
         state.effects.completeWaiter(next, granted);
     }
@@ -401,7 +401,7 @@ public final class Tenure {
         if (!holdOver && (out == null || !out.isAtLimit(now.nanos()))) {
             return false;
         }
-        String why = upkeep().whyOver(held, out);
+        String why = upkeep().endReason(held, out);
         if (holdOver) {
             loseHold(held, why, false);
         } else {
@@ -416,7 +416,9 @@ public final class Tenure {
         loseHold(held, "the store says that it expired, was removed or was taken", true);
     }
 
-    /** Ends a hold that is lost, or that must not be relied on. {@code answered}: the store has just said so. */
+    /**
+     * Ends a hold that is lost, or that must not be relied on. {@code answered}: the store has just reported the loss.
+     */
     private void loseHold(Hold held, String why, boolean answered) {
         loseLease(why, answered);
         drop(held);

@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
  * A name as a lock that threads own. It has no state: the lease that is out knows its thread and how often it was
  * taken, so that all lock objects for one name are the same lock.
  *
- * <p>The steps below decide what a thread owns. They get the thread as an argument and never wait, so that a simulation
- * can take them for threads of its own, and replace one of them by a wrong one.
+ * <p>The steps below decide what a thread owns. They get the thread as an argument and never wait. So a simulation can
+ * take them for threads of its own, and replace one of them by a wrong one.
  */
 public class ThreadLock implements DistributedLock {
 

@@ -10,8 +10,7 @@ import org.jspecify.annotations.Nullable;
  * is worth. All state is in the {@link Hold} and in the lease that is out on it; called under the lock of the name.
  *
  * <p>Invariant: while a lease is out whose owner lives, the store is asked about its hold every third of a regular
- * lease, so that the loss of the hold is noticed within that time. A look asks about a hold that must not be
- * lengthened.
+ * lease. So the loss of the hold is noticed within that time. A look asks about a hold that must not be lengthened.
  */
 final class Upkeep {
 
@@ -22,7 +21,7 @@ final class Upkeep {
 
     /**
      * The last deadline that a renewal gave, of any name. Holds that are renewed together have equal deadlines, and a
-     * client may have very many of them, so they share one object. Names read and write this field under different
+     * client may have ten thousand of them, so they share one object. Names read and write this field under different
      * locks; a lost write costs one more object, and nothing else.
      */
     private volatile @Nullable Deadline shared;
@@ -81,9 +80,9 @@ final class Upkeep {
     }
 
     /**
-     * Returns by how much a renewal may come early, so that it shares a command with others. Anything may run the timer
-     * at any time, so this is also a promise to the server: a hold whose last renewal failed or has no answer keeps its
-     * pause, and a hold that the store promises for less than a lease is not renewed before a fifth of that.
+     * Returns how early a renewal may come, so that it shares a command with others. Anything may run the timer at any
+     * time, so this is also a promise to the server. A hold whose last renewal failed or has no answer keeps its pause.
+     * A hold that the store promises for less than a lease is not renewed before a fifth of that.
      */
     private long earlyNanos(Hold held, ClockReading sent) {
         if (held.renewalFailing || held.unconfirmedNanos != Hold.NEVER) {
@@ -261,7 +260,7 @@ final class Upkeep {
     }
 
     /** Says why the lease on a hold ends, if there is one, whose time or whose hold's time has passed. */
-    String whyOver(Hold held, @Nullable ActiveLease out) {
+    String endReason(Hold held, @Nullable ActiveLease out) {
         if (out == null) {
             return "";
         }

@@ -52,7 +52,7 @@ public record WaitText(
     }
 
     /** Returns the line for a wait that continues. */
-    public String waitsForLong() {
+    public String longWait() {
         return waiter.describe() + " has waited for the lock " + Quoted.name(name) + " for "
                 + age(waiter.arrivedNanos)
                 + (here == null ? described == null ? "" : ", held by " + described : ", which is held by " + holder());

@@ -197,8 +197,8 @@ public final class MemoryLockStore implements LockStore {
         private MemoryName name(String name) {
             if (names.size() > sweepAbove) {
                 sweep();
-                // Not at each command while very many names are held: it would be most of the work, and renewals would
-                // come too late.
+                // Not at each command while ten thousand names are held: it would be most of the work, and renewals
+                // would come too late.
                 sweepAbove = Math.max(SWEEP_ABOVE, 2 * names.size());
             }
             return names.computeIfAbsent(name, n -> new MemoryName(this, n));

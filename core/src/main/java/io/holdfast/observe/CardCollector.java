@@ -15,7 +15,7 @@ import java.util.OptionalLong;
 import java.util.PriorityQueue;
 import org.jspecify.annotations.Nullable;
 
-/** Collects what a card says of a client's names: the oldest holds and the longest waits of very many. */
+/** Collects what a card says of a client's names: the oldest holds and the longest waits. */
 final class CardCollector implements NameVisitor {
 
     static final int SHOWN_MAX = 200;

@@ -51,7 +51,7 @@ final class CardText {
     /**
      * Returns the text of a card.
      *
-     * @param earlierMillis by how much earlier than the card's own time the ages are to be taken
+     * @param earlierMillis how much earlier than the card's own time the ages are to be taken
      */
     static String write(ClientCard card, long earlierMillis) {
         StringBuilder text = new StringBuilder(256);

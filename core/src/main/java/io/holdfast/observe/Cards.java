@@ -40,9 +40,9 @@ import org.jspecify.annotations.Nullable;
  * <p>When the client connects, a card says who it is, so that a holder has a name from its first moment. From then on, a
  * card is written every period: at least five seconds, and so much more that all clients together write a hundred cards
  * a second. A card that would say the same as the one before is only kept for longer. It stays for as long as
- * the longest hold on it may, and three periods, so that people can see who the holder was that died. For the same
- * reason a client that closes while work under its locks goes on does not remove its card: the last one tells of these
- * locks only.
+ * the longest hold on it may, and three periods, so that operators can identify a holder that died. For the same reason
+ * a client that closes while work under its locks goes on does not remove its card: the last one tells of these locks
+ * only.
  */
 final class Cards {
 
@@ -208,7 +208,9 @@ final class Cards {
                 busiest);
     }
 
-    /** Returns whether the store refuses cards for good, and says so once. A store that is away says that elsewhere. */
+    /**
+     * Returns whether the store refuses cards permanently; logs that once. An unreachable store is logged elsewhere.
+     */
     private boolean isRefusal(Throwable error) {
         StoreException why = StoreErrors.of(error);
         if (why.outcome() != StoreException.Outcome.FATAL) {

@@ -30,7 +30,7 @@ final class LongWaits {
     /** None of the waiters needs another check. */
     private static final long NONE = Long.MAX_VALUE;
 
-    /** Between two checks of the names of a client, of which there may be very many. */
+    /** Between two checks of the names of a client, of which there may be ten thousand. */
     private static final Duration AGAIN = Duration.ofSeconds(1);
 
     private final Engine engine;
@@ -89,7 +89,7 @@ final class LongWaits {
                     followed.logged = waiter.describe();
                     String described = holder == null ? null : cards.describe(holder);
                     WaitText text = new WaitText(at.name(), waiter, lease, holder, described, now);
-                    String line = text.waitsForLong();
+                    String line = text.longWait();
                     at.later(() -> lines.write(line));
                 }
             }

@@ -48,7 +48,7 @@ public final class Observability implements LockEvents {
     private final Traces traces;
 
     /**
-     * The leases whose end is to be recorded. Not a field of the lease: a client may hold very many of them.
+     * The leases whose end is to be recorded. Not a field of the lease: a client may hold ten thousand of them.
      *
      * <p>Invariant: a lease is put in at its grant and taken out at its end, both under the lock of its name; so none
      * stays. Empty while no recording runs.

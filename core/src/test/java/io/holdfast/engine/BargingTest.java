@@ -75,7 +75,7 @@ class BargingTest extends EngineFixture {
         assertThat(head.state).isEqualTo(Waiter.State.GRANTED);
     }
 
-    /** Otherwise, with very many waiters, each acquisition would cost a wake-up. */
+    /** Otherwise, with thousands of waiters, each acquisition would cost a wake-up. */
     @Test
     void in_the_short_turn_of_one_who_had_waited_long_running_threads_take_it_again() {
         Waiter head = head(DEFAULTS);

@@ -222,7 +222,7 @@ class DeadlockTest {
         });
     }
 
-    /** Both have seen the cycle, and neither may lose its place by waiting for its turn to say so. */
+    /** Both have seen the cycle, and neither may lose its place by waiting for its turn to report it. */
     @Test
     void of_two_that_see_the_cycle_at_once_one_is_refused() throws Exception {
         CountDownLatch refused = new CountDownLatch(1);

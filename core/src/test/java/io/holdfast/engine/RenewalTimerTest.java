@@ -59,7 +59,7 @@ class RenewalTimerTest extends EngineFixture {
         assertThat(batches.stream().flatMap(List::stream)).hasSize(120);
     }
 
-    /** Some clients hold very many locks, and an object for each of them adds up. */
+    /** Some clients hold ten thousand locks, and an object for each of them adds up. */
     @Test
     void holds_that_were_renewed_together_share_one_deadline_until_one_is_renewed_without_the_others() {
         LockClient many = clientWith(new ArrayList<>(), "c");

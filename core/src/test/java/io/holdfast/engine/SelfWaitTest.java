@@ -92,7 +92,7 @@ class SelfWaitTest {
             client.acquire("a").release();
             releasing.join();
 
-            // It ends by itself.
+            // Such a lock ends after its fixed length.
             client.getLock("a").lock(150, TimeUnit.MILLISECONDS);
             client.acquire("a").release();
 

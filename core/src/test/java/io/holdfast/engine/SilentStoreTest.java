@@ -135,7 +135,7 @@ class SilentStoreTest extends EngineFixture {
         held.release();
     }
 
-    /** The answer to the command for all of the names says nothing of this one. */
+    /** The answer to the command for all of the names says nothing of this name. */
     @Test
     void a_command_that_was_busy_for_another_name_is_no_answer() {
         store.together = true;

@@ -340,7 +340,7 @@ class CardsTest extends EngineFixture {
         }
     }
 
-    /** Passes a write on only when the test says so. */
+    /** Passes a write on only when the test releases it. */
     private static final class SlowCards implements CardStore {
 
         private final CardStore below;
