@@ -10,6 +10,8 @@
  *
  * <p>The engine knows nothing of those who observe it: it tells what happens by {@code LockEvents}, and shows what it
  * holds to a {@code NameVisitor}.
+ *
+ * <p>Comments cite the engine's rules by the number that they have in {@code docs/engine-rules.md}.
  */
 @NullMarked
 package io.holdfast.engine;
