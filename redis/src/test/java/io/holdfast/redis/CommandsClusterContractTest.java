@@ -7,8 +7,10 @@ import io.holdfast.testkit.servers.RedisCluster;
 import java.net.URI;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 
 /** The contract in mode {@code commands} in a cluster. */
+@Tag("deep") // quick: CommandsContractTest, and CommandsTopologyTest in a cluster
 class CommandsClusterContractTest extends LockStoreContract {
 
     private static RedisCluster cluster;

@@ -20,7 +20,7 @@ import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** The contract on a cluster: with plain channels, and with sharded ones where there is a server that has them. */
-@Tag("deep") // quick: CommandsClusterContractTest and RedisClusterStoreTest
+@Tag("deep") // quick: RedisContractTest and RedisClusterStoreTest
 @ParameterizedClass(name = "{0}")
 @MethodSource("servers")
 class RedisClusterContractTest extends LockStoreContract {

@@ -36,8 +36,11 @@ class RedisContractTest extends LockStoreContract {
             variants.add(new Variant(installation, List.of(), installation.label()));
         }
         // Before 6.0 there is no HELLO, and connections speak RESP2, where messages come between replies.
-        Installation first = RedisServer.available().get(0);
-        variants.add(new Variant(first, List.of("--rename-command", "HELLO", ""), first.label() + " without HELLO"));
+        if (!Boolean.getBoolean("holdfast.quick")) { // quick: one of the servers of RedlockContractTest
+            Installation first = RedisServer.available().get(0);
+            variants.add(
+                    new Variant(first, List.of("--rename-command", "HELLO", ""), first.label() + " without HELLO"));
+        }
         return variants;
     }
 
