@@ -190,11 +190,15 @@ class ArchitectureTest {
 
     private static JavaClasses product;
 
+    /** Read once: what a class knows is looked up on the class path, which takes a second. */
+    private static JavaClasses sinner;
+
     @BeforeAll
     static void readClasses() {
         product = new ClassFileImporter()
                 .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
                 .importPackages(API);
+        sinner = new ClassFileImporter().importClasses(KnowsEverybody.class);
     }
 
     @Test
@@ -229,7 +233,6 @@ class ArchitectureTest {
     @ParameterizedTest
     @MethodSource("rooms")
     void theRuleOfARoomFires(Room room) {
-        JavaClasses sinner = new ClassFileImporter().importClasses(KnowsEverybody.class);
         assertThatThrownBy(() -> room.rule(alwaysTrue()).check(sinner)).satisfies(found -> {
             for (Class<?> known : KNOWN) {
                 boolean allowed = List.of(room.mayKnow()).contains(known.getPackageName());
