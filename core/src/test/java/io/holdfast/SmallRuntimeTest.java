@@ -96,6 +96,7 @@ class SmallRuntimeTest {
     private List<String> start(List<String> arguments) throws Exception {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        command.addAll(List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"));
         command.addAll(arguments);
         Path output = folder.resolve("output");
         ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);

@@ -86,6 +86,8 @@ class DroppedLeaseTest {
             command.add("-J--add-opens=jdk.compiler/com.sun.tools.javac." + part + "=ALL-UNNAMED");
         }
         command.addAll(List.of(
+                "-J-XX:TieredStopAtLevel=1",
+                "-J-XX:+UseSerialGC",
                 "-XDcompilePolicy=simple",
                 "-XDaddTypeAnnotationsToSymbol=true",
                 "--should-stop=ifError=FLOW",

@@ -29,6 +29,8 @@ public class ModulePathTest {
             Process process = new ProcessBuilder(
                             Path.of(System.getProperty("java.home"), "bin", "java")
                                     .toString(),
+                            "-XX:TieredStopAtLevel=1",
+                            "-XX:+UseSerialGC",
                             "--module-path",
                             modulePath(),
                             "--add-modules",

@@ -127,6 +127,7 @@ class ZooKeeperTlsTest {
     private static void keytool(String... args) throws Exception {
         List<String> line = new ArrayList<>();
         line.add(Path.of(System.getProperty("java.home"), "bin", "keytool").toString());
+        line.addAll(List.of("-J-XX:TieredStopAtLevel=1", "-J-XX:+UseSerialGC"));
         line.addAll(List.of(args));
         line.addAll(List.of("-alias", "server", "-storetype", "PKCS12", "-storepass", PASSWORD));
         Process process = new ProcessBuilder(line).redirectErrorStream(true).start();

@@ -89,6 +89,7 @@ public class RedisKeysTest {
         Process child = new ProcessBuilder(
                         Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                         "-XX:TieredStopAtLevel=1",
+                        "-XX:+UseSerialGC",
                         "-Dfile.encoding=US-ASCII",
                         "-cp",
                         System.getProperty("java.class.path"),

@@ -33,6 +33,7 @@ final class ServerInChildJvm implements AutoCloseable {
     ServerInChildJvm(String... jvmArgs) throws IOException {
         List<String> line = new ArrayList<>();
         line.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        line.addAll(List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"));
         line.addAll(List.of(jvmArgs));
         line.addAll(List.of("-cp", System.getProperty("java.class.path"), ServerInChildJvm.class.getName()));
         jvm = new ProcessBuilder(line)
