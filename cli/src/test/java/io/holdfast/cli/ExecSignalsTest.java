@@ -118,6 +118,7 @@ class ExecSignalsTest {
     }
 
     @Test
+    @Tag("deep") // quick: the test above, and ExecTest.tellsWhichSignalEndedTheCommand
     void endsWithACommandThatDiesOfARareSignal() throws Exception {
         for (int number : List.of(10, 24)) {
             try (CliProcess exec = exec("rarely", "echo running; exec sleep 60")) {
