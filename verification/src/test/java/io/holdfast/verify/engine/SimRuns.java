@@ -90,10 +90,6 @@ public final class SimRuns {
         }
     }
 
-    public static void assertFound(String bug, long seeds, LongFunction<Simulation> maker) {
-        assertFound(bug, 1, seeds, maker);
-    }
-
     /**
      * Plays histories until one shows the bug.
      *

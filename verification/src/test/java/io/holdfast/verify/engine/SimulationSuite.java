@@ -17,21 +17,14 @@ public abstract class SimulationSuite {
 
     private final long seeds;
     private final long grantsOfEach;
-    private final long firstForBugs;
-    private final long seedsForBugs;
 
     /**
      * @param share one of so many seeds of a build is played: histories over some stores take longer
      * @param grantsOfEach at least so many leases are granted in a history on average
-     * @param firstForBugs the first seed that is played to find a bug, so that a build need not play many that find
-     *     nothing
-     * @param seedsForBugs within so many histories each seeded bug must be found
      */
-    protected SimulationSuite(long share, long grantsOfEach, long firstForBugs, long seedsForBugs) {
+    protected SimulationSuite(long share, long grantsOfEach) {
         this.seeds = Long.getLong("seeds", SEEDS / share);
         this.grantsOfEach = grantsOfEach;
-        this.firstForBugs = firstForBugs;
-        this.seedsForBugs = seedsForBugs;
     }
 
     protected abstract Simulation simulation(long seed, Rules rules);
@@ -54,10 +47,5 @@ public abstract class SimulationSuite {
     @Test
     void the_same_seed_is_the_same_history() {
         SimRuns.assertRepeats(4, seed -> simulation(seed, Rules.RIGHT));
-    }
-
-    /** Plays histories until one shows that the engine's rules are wrong. */
-    protected final void assertFound(Rules wrong) {
-        SimRuns.assertFound(wrong.name(), firstForBugs, seedsForBugs, seed -> simulation(seed, wrong));
     }
 }

@@ -16,7 +16,7 @@ class CommandsSimulationTest extends SimulationSuite {
     private static final long FIRST_FOR_BUGS = 50;
 
     CommandsSimulationTest() {
-        super(20, 20, FIRST_FOR_BUGS, SEEDS_FOR_BUGS);
+        super(20, 20);
     }
 
     @Override
@@ -34,6 +34,7 @@ class CommandsSimulationTest extends SimulationSuite {
         long from = switch (bug) {
             case TOKENS_WITHOUT_THE_LAST -> 120;
             case RENEWS_WHAT_IS_GONE -> 1;
+            case WATCH_IS_FORGOTTEN -> 70;
             case RENEWAL_WITHOUT_COMPARISON -> 1_000;
             default -> FIRST_FOR_BUGS;
         };

@@ -13,7 +13,7 @@ class ZooKeeperSimulationTest extends SimulationSuite {
     private static final long SEEDS_FOR_BUGS = 200;
 
     ZooKeeperSimulationTest() {
-        super(20, 20, 1, SEEDS_FOR_BUGS);
+        super(20, 20);
     }
 
     @Override
