@@ -4,11 +4,11 @@ import static java.util.Objects.requireNonNull;
 
 import io.holdfast.engine.Engine;
 import io.holdfast.engine.EngineSettings;
-import io.holdfast.engine.LateStore;
 import io.holdfast.engine.Limits;
 import io.holdfast.engine.Log;
 import io.holdfast.engine.LostHolds;
 import io.holdfast.engine.MultiAcquisition;
+import io.holdfast.engine.StoreOpening;
 import io.holdfast.engine.Stores;
 import io.holdfast.engine.ThreadLock;
 import io.holdfast.engine.WaitMode;
@@ -545,13 +545,14 @@ public final class LockClient extends AcquireForms implements AutoCloseable {
             }
             // Copies, because the builder may change before the client is reopened.
             EngineSettings kept = settings.copy();
-            Function<? super StoreContext, ? extends LockStore> eager =
+            Function<? super StoreContext, ? extends LockStore> open =
                     opener != null ? opener : Stores.opener(requireNonNull(uri));
-            Function<? super StoreContext, ? extends LockStore> open = lazy ? LateStore.opener(eager) : eager;
+            boolean late = lazy;
             LostHolds lostHolds = new LostHolds();
             return new LockClient(() -> {
                 EngineSettings own = kept.snapshot();
-                return new Engine(Stores.open(open, own.context()), own, lostHolds, Observability::new);
+                StoreOpening opening = StoreOpening.of(open, own.context(), late);
+                return new Engine(opening, own, lostHolds, Observability::new);
             });
         }
     }

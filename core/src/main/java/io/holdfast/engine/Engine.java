@@ -67,12 +67,12 @@ public final class Engine {
      * @param lostHolds those of the client, which a reopening does not forget
      * @param observers makes the receiver of the events
      */
-    public Engine(LockStore store, EngineSettings settings, LostHolds lostHolds, LockEvents.Opener observers) {
+    public Engine(StoreOpening opening, EngineSettings settings, LostHolds lostHolds, LockEvents.Opener observers) {
         this.settings = settings;
         this.lostHolds = lostHolds;
         this.callbacks = new Callbacks(settings);
         this.events = observers.open(this);
-        this.store = new GuardedStore(store, events);
+        this.store = new GuardedStore(opening, events);
         settings.patience = new Patience(settings.storeTimeout, store::recovery);
         settings.patience.check(store);
         this.numbers = new AcquisitionNumbers(settings.freshBits);

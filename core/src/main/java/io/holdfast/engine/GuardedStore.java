@@ -19,26 +19,28 @@ import io.holdfast.spi.StoreState;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A store that reports errors only through its stages: a command that throws would leave a waiter without an outcome.
- * The observers receive each error here.
+ * The observers receive each error here. A command that comes before the store is open fails, and was not executed.
  *
  * <p>Invariant: every base that it returns makes a fencing token. A grant with any other base is reported as an unknown
  * outcome, so that the engine gives the hold back.
  */
 final class GuardedStore implements LockStore {
 
-    private final LockStore store;
+    private final StoreOpening store;
     private final LockEvents events;
 
-    GuardedStore(LockStore store, LockEvents events) {
+    GuardedStore(StoreOpening store, LockEvents events) {
         this.store = store;
         this.events = events;
     }
@@ -46,30 +48,30 @@ final class GuardedStore implements LockStore {
     @Override
     public CompletionStage<AcquireReply> acquire(AcquireRequest request) {
         String name = request.name();
-        return observed("acquire", name, () -> store.acquire(request), reply -> check("acquire", name, reply));
+        return observed("acquire", name, () -> store.get().acquire(request), reply -> check("acquire", name, reply));
     }
 
     @Override
     public boolean canAcquireAll(List<String> names) {
-        return store.canAcquireAll(names);
+        return ifOpen(open -> open.canAcquireAll(names), false);
     }
 
     @Override
     public CompletionStage<AcquireAllReply> acquireAll(List<AcquireRequest> requests) {
         String first = requests.get(0).name();
-        return observed("acquire", first, () -> store.acquireAll(requests), reply -> checkAll(requests, reply));
+        return observed("acquire", first, () -> store.get().acquireAll(requests), reply -> checkAll(requests, reply));
     }
 
     @Override
     public CompletionStage<RenewReply> renew(RenewRequest request) {
-        return observed("renew", request.name(), () -> store.renew(request));
+        return observed("renew", request.name(), () -> store.get().renew(request));
     }
 
     @Override
     public void renewAll(List<RenewRequest> requests, RenewAnswers answers) {
         RenewAnswers observed = events.renewing(requests, answers);
         try {
-            store.renewAll(requests, observed);
+            store.get().renewAll(requests, observed);
         } catch (Throwable e) {
             for (int i = 0; i < requests.size(); i++) {
                 observed.answered(i, null, e);
@@ -81,17 +83,19 @@ final class GuardedStore implements LockStore {
     public CompletionStage<ReleaseReply> release(ReleaseRequest request) {
         String name = request.name();
         return observed(
-                "release", name, () -> store.release(request), reply -> check("release", name, reply.requeued()));
+                "release", name, () -> store.get().release(request), reply -> check("release", name, reply.requeued()));
     }
 
+    /** Before the store is open there is nothing to withdraw, by the invariant of {@link StoreOpening}. */
     @Override
     public CompletionStage<Boolean> abandon(String name, String holderId) {
-        return observed("abandon", name, () -> store.abandon(name, holderId));
+        CompletionStage<Boolean> nothing = CompletableFuture.completedFuture(false);
+        return observed("abandon", name, () -> ifOpen(open -> open.abandon(name, holderId), nothing));
     }
 
     @Override
     public CompletionStage<StoreState> inspect(String name) {
-        return observed("inspect", name, () -> store.inspect(name), state -> {
+        return observed("inspect", name, () -> store.get().inspect(name), state -> {
             if (state.base() != 0) {
                 checkBase("inspect", name, state.base());
             }
@@ -100,32 +104,33 @@ final class GuardedStore implements LockStore {
 
     @Override
     public CompletionStage<ForceReply> forceRelease(String name, @Nullable String holder) {
-        return observed("force_release", name, () -> store.forceRelease(name, holder));
+        return observed("force_release", name, () -> store.get().forceRelease(name, holder));
     }
 
     @Override
     public Duration lateness() {
-        return store.lateness();
+        return ifOpen(LockStore::lateness, LockStore.super.lateness());
     }
 
     @Override
     public Duration recovery() {
-        return store.recovery();
+        return ifOpen(LockStore::recovery, LockStore.super.recovery());
     }
 
     @Override
     public CompletionStage<StoreHealth> health(String name) {
-        return observed("health", name, () -> store.health(name));
+        return observed("health", name, () -> store.get().health(name));
     }
 
+    /** @throws StoreException if the store is not open yet */
     @Override
     public Optional<CardStore> cards() {
-        return store.cards();
+        return store.get().cards();
     }
 
     @Override
     public CompletionStage<List<Finding>> diagnose(String name) {
-        return observed("diagnose", name, () -> store.diagnose(name));
+        return observed("diagnose", name, () -> store.get().diagnose(name));
     }
 
     @Override
@@ -135,17 +140,25 @@ final class GuardedStore implements LockStore {
 
     @Override
     public String describe() {
-        return store.describe();
+        return ifOpen(LockStore::describe, "a store that could not be opened yet");
     }
 
     @Override
     public void leave(String name, String holderId, BooleanSupplier inUse) {
-        store.leave(name, holderId, inUse);
+        LockStore open = store.ifOpen();
+        if (open != null) {
+            open.leave(name, holderId, inUse);
+        }
     }
 
     @Override
     public void close() {
         store.close();
+    }
+
+    private <T> T ifOpen(Function<LockStore, T> question, T otherwise) {
+        LockStore open = store.ifOpen();
+        return open != null ? question.apply(open) : otherwise;
     }
 
     private void checkAll(List<AcquireRequest> requests, AcquireAllReply reply) {
@@ -155,7 +168,7 @@ final class GuardedStore implements LockStore {
             throw defect(
                     "acquire",
                     first,
-                    store.describe() + " answered with " + granted + " grants for " + requests.size()
+                    describe() + " answered with " + granted + " grants for " + requests.size()
                             + " names that were asked for together (expected: one for each, or none); this is a"
                             + " defect in the store");
         }
@@ -175,7 +188,7 @@ final class GuardedStore implements LockStore {
             throw defect(
                     command,
                     name,
-                    store.describe() + " gave the lock " + Quoted.name(name) + " the base " + base
+                    describe() + " gave the lock " + Quoted.name(name) + " the base " + base
                             + " of fencing tokens (expected: 1 to " + Hold.BASE_MAX
                             + "; see the clocks of the servers and clients, and who writes the store's keys)");
         }

@@ -15,6 +15,7 @@ import io.holdfast.engine.Quoted;
 import io.holdfast.engine.StoreErrors;
 import io.holdfast.spi.CardStore;
 import io.holdfast.spi.HolderId;
+import io.holdfast.spi.LockStore;
 import io.holdfast.spi.StoreException;
 import io.holdfast.spi.StoredCard;
 import io.holdfast.spi.TimeSource;
@@ -62,8 +63,8 @@ final class Cards {
     private final EngineSettings settings;
     private final Engine engine;
 
-    /** Null until {@link #begin}, and if the store keeps no cards. */
-    private @Nullable CardStore store;
+    /** Whether the store keeps cards; false until {@link #begin}. One that is not open yet may. */
+    private boolean kept;
 
     private final Activities activities = new Activities();
 
@@ -98,10 +99,26 @@ final class Cards {
 
     /** Writes who the client is, and then a card every period. */
     void begin() {
-        store = engine.store.cards().orElse(null);
+        kept = mayKeepCards(engine.store);
         if (isWriting()) {
             write(this::writeIdentity);
         }
+    }
+
+    private static boolean mayKeepCards(LockStore store) {
+        try {
+            return store.cards().isPresent();
+        } catch (StoreException notOpen) {
+            return true;
+        }
+    }
+
+    /** @throws StoreException if the store is not open yet, or was opened since and keeps no cards */
+    private CardStore store() {
+        LockStore store = engine.store;
+        return store.cards()
+                .orElseThrow(() ->
+                        new StoreException(StoreException.Outcome.FATAL, store.describe() + " keeps no cards", null));
     }
 
     // --- this client's card ---
@@ -124,7 +141,7 @@ final class Cards {
     }
 
     private boolean isWriting() {
-        return store != null && settings.cards != CardDetail.OFF;
+        return kept && settings.cards != CardDetail.OFF;
     }
 
     private void schedule(long delayNanos) {
@@ -166,7 +183,6 @@ final class Cards {
     }
 
     private CompletionStage<Void> writeAll() {
-        CardStore cards = Objects.requireNonNull(store);
         // A whole number of milliseconds after the card before, so that the ages of both can be compared.
         long now = writtenNanos + (settings.time.nanoTime() - writtenNanos) / 1_000_000 * 1_000_000;
         CardCollector collected = new CardCollector(now, settings.cards == CardDetail.THREADS);
@@ -174,7 +190,7 @@ final class Cards {
         ClientCard card = card(collected, activities.take());
         readTitles(card.waiting());
         if (CardText.write(card, (now - writtenNanos) / 1_000_000).equals(writtenText)) {
-            return cards.keep(writtenKeep).thenAccept(there -> {
+            return store().keep(writtenKeep).thenAccept(there -> {
                 if (!there) {
                     writtenText = null;
                 }
@@ -188,8 +204,7 @@ final class Cards {
         writtenNanos = nowNanos;
         writtenKeep = keep;
         sent = true;
-        return Objects.requireNonNull(store)
-                .write(text, keep)
+        return store().write(text, keep)
                 .thenAccept(clients -> periodNanos = Math.max(PERIOD_NANOS_MIN, clients * NANOS_EACH));
     }
 
@@ -241,8 +256,7 @@ final class Cards {
             if (isWriting() && !left.isEmpty()) {
                 return StoreErrors.sent(this::writeLeft);
             }
-            CardStore cards = store;
-            return cards != null && sent ? StoreErrors.sent(cards::remove) : last();
+            return kept && sent ? StoreErrors.sent(() -> store().remove()) : last();
         });
     }
 
@@ -280,9 +294,9 @@ final class Cards {
 
     /** Returns the cards of all clients, the most recently heard first; empty if the store keeps none. */
     CompletionStage<List<ClientCard>> read() {
-        return store == null
+        return !kept
                 ? CompletableFuture.completedFuture(List.of())
-                : StoreErrors.sent(store::read)
+                : StoreErrors.sent(() -> store().read())
                         .thenApply(stored -> stored.stream()
                                 .map(CardText::read)
                                 .filter(Objects::nonNull)
@@ -297,15 +311,14 @@ final class Cards {
     }
 
     private CompletionStage<Optional<ClientCard>> ofClient(String client) {
-        CardStore cards = store;
-        if (cards == null || client.isEmpty() || HolderId.isForeign(client)) {
+        if (!kept || client.isEmpty() || HolderId.isForeign(client)) {
             return CompletableFuture.completedFuture(Optional.empty());
         }
         if (learned.size() >= TITLES_MAX) {
             learned.clear();
         }
         learned.add(client);
-        return StoreErrors.sent(() -> cards.read(client)).handle((stored, error) -> {
+        return StoreErrors.sent(() -> store().read(client)).handle((stored, error) -> {
             Optional<StoredCard> found = error == null ? stored : Optional.empty();
             Optional<ClientCard> card = found.map(CardText::read);
             card.ifPresent(read -> {

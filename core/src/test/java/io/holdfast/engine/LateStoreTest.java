@@ -125,8 +125,7 @@ class LateStoreTest {
                 .lazy()
                 .build()) {
             broken.set(true);
-            await().untilAsserted(
-                            () -> assertThatThrownBy(client::storeHealth).hasMessageContaining("io/nothing"));
+            await().untilAsserted(() -> assertThatThrownBy(client::storeHealth).hasMessageContaining("io/nothing"));
             broken.set(false);
             reachable.set(true);
             await().ignoreExceptions().until(() -> client.storeHealth().usable());
