@@ -340,7 +340,7 @@ public final class ActiveLease extends WeakReference<LeaseHandle> implements Lea
     }
 
     /** Begins an extension. */
-    LeaseExtension extending(Duration time) {
+    Answer<?> extending(Duration time) {
         LeaseExtension extension =
                 new LeaseExtension(this, Limits.checkLease("time", time).toNanos());
         if (isValid()) {
@@ -348,7 +348,7 @@ public final class ActiveLease extends WeakReference<LeaseHandle> implements Lea
         } else {
             extension.end(null);
         }
-        return extension;
+        return new Answer<>(extension.answer(), nothing -> ensureValid(), hold.engine.callbacks()::execute);
     }
 
     /** Returns when a lease with {@code holdAtMost} ends on the monotonic clock, or {@link #NO_LIMIT}. */
@@ -394,8 +394,23 @@ public final class ActiveLease extends WeakReference<LeaseHandle> implements Lea
     }
 
     /** Begins the release. */
-    LeaseEnding end(Duration holdAtLeast) {
-        return new LeaseEnding(this, tryRelease(holdAtLeast.toNanos()));
+    Answer<?> end(Duration holdAtLeast) {
+        CompletableFuture<Boolean> answer = tryRelease(holdAtLeast.toNanos());
+        return answer != null
+                ? new Answer<>(answer, this::throwIfGone, hold.engine.callbacks()::execute)
+                : new Answer<>(CompletableFuture.completedFuture(!isReleased()), this::throwIfLost, Runnable::run);
+    }
+
+    private void throwIfGone(boolean wasGone) {
+        if (wasGone) {
+            throw lostException("at its release the store no longer knew it");
+        }
+    }
+
+    private void throwIfLost(boolean wasLost) {
+        if (wasLost) {
+            throw lostException();
+        }
     }
 
     /** Releases a lease that its owner never received. */

@@ -310,7 +310,7 @@ public final class Engine {
     public void close() {
         // An interrupt, which is often the reason to close, does not end this: holds would stay at the store for the
         // rest of their leases.
-        Answers.await(closeAsync(), CLOSE_AT_MOST);
+        Answer.await(closeAsync(), CLOSE_AT_MOST);
         if (storeClosed.compareAndSet(false, true)) {
             compensation.close(CLOSE_AT_MOST);
             store.close();
@@ -377,7 +377,7 @@ public final class Engine {
     /** Waits for the store's answer, which its command timeout bounds. */
     private <T> T await(CompletionStage<T> reply) {
         try {
-            return Answers.await(reply);
+            return Answer.await(reply);
         } catch (CompletionException e) {
             throw StoreErrors.toUser(StoreErrors.of(e), store.describe());
         }

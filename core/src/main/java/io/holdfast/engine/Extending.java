@@ -11,7 +11,7 @@ record Extending(NameState state) {
     /** The owner gives its lease a new time. */
     void onExtending(LeaseExtension extension) {
         Hold held = state.tenure.hold();
-        if (held == null || state.tenure.lease() != extension.lease) {
+        if (held == null || state.tenure.lease() != extension.lease()) {
             state.effects.endExtension(extension, null);
             return;
         }
@@ -33,7 +33,7 @@ record Extending(NameState state) {
             @Nullable RenewReply reply,
             @Nullable Throwable error) {
         boolean counts = held == state.tenure.hold()
-                && extension.lease == state.tenure.lease()
+                && extension.lease() == state.tenure.lease()
                 && request.sequence() == held.sequence;
         if (counts && reply instanceof RenewReply.Superseded) {
             // A renewal that was sent later was executed before it.

@@ -46,7 +46,7 @@ public final class MultiAcquisition {
     private final long waitNanos;
 
     /** The leases, or why there are none; a caller may end it from outside. */
-    private final CompletableFuture<MultiLease> result;
+    private final CallbackStage<MultiLease> result;
 
     /** What the steps of this round have taken, in the order of the names. */
     private final List<Lease> held = new ArrayList<>();
@@ -157,20 +157,8 @@ public final class MultiAcquisition {
 
     /** As {@link #stage}, with an empty value where the wait has ended. */
     public CompletionStage<Optional<MultiLease>> optionalStage() {
-        CompletableFuture<Optional<MultiLease>> optional = result.newIncompleteFuture();
-        CompletionStage<Optional<MultiLease>> watched = optional;
-        watched.whenComplete((leases, why) -> result.cancel(false));
-        stage().whenComplete((leases, why) -> {
-            if (why instanceof LockTimeoutException) {
-                optional.complete(Optional.empty());
-            } else if (why != null) {
-                optional.completeExceptionally(why);
-            } else if (!optional.complete(Optional.of(leases))) {
-                // As in end(): the caller ended the stage at the last moment.
-                MultiLeaseHandle.releaseQuietly(leases.leases());
-            }
-        });
-        return optional;
+        var unused = stage();
+        return result.optional(leases -> MultiLeaseHandle.releaseQuietly(leases.leases()));
     }
 
     private void beginStaged() {

@@ -3,17 +3,12 @@ package io.holdfast.engine;
 import static java.util.Objects.requireNonNull;
 
 import io.holdfast.Lease;
-import io.holdfast.LeaseLostException;
-import io.holdfast.LockException;
-import io.holdfast.LockStoreException;
 import io.holdfast.MultiLease;
 import java.lang.ref.Reference;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
-import java.util.function.Function;
 
 /** Leases that were acquired together. */
 final class MultiLeaseHandle implements MultiLease {
@@ -63,15 +58,15 @@ final class MultiLeaseHandle implements MultiLease {
     @Override
     public void extend(Duration time) {
         // All commands are on their way before this thread waits for the first answer.
-        awaitAll(extendAll(time), LeaseExtension::await);
+        Answer.awaitAll(extendAll(time));
     }
 
     @Override
     public CompletionStage<Void> extendAsync(Duration time) {
-        return all(extendAll(time), LeaseExtension::stage);
+        return Answer.stageOfAll(extendAll(time));
     }
 
-    private List<LeaseExtension> extendAll(Duration time) {
+    private List<? extends Answer<?>> extendAll(Duration time) {
         Limits.checkLease("time", time);
         return leases.stream()
                 .map(lease -> LeaseHandle.active(lease).extending(time))
@@ -91,12 +86,12 @@ final class MultiLeaseHandle implements MultiLease {
     @Override
     public void releaseHoldingAtLeast(Duration holdAtLeast) {
         // All releases are on their way before this thread waits for the first answer.
-        awaitAll(endAll(holdAtLeast), LeaseEnding::await);
+        Answer.awaitAll(endAll(holdAtLeast));
     }
 
     @Override
     public CompletionStage<Void> releaseHoldingAtLeastAsync(Duration holdAtLeast) {
-        return all(endAll(holdAtLeast), LeaseEnding::stage);
+        return Answer.stageOfAll(endAll(holdAtLeast));
     }
 
     /** Releases the leases that are still held. No caller has received them, so none needs to learn of a loss. */
@@ -109,7 +104,7 @@ final class MultiLeaseHandle implements MultiLease {
         return "MultiLease" + leases;
     }
 
-    private List<LeaseEnding> endAll(Duration holdAtLeast) {
+    private List<? extends Answer<?>> endAll(Duration holdAtLeast) {
         Limits.checkWait("holdAtLeast", holdAtLeast);
         try {
             return leases.stream()
@@ -119,40 +114,5 @@ final class MultiLeaseHandle implements MultiLease {
             // Leases that are being released are not forgotten.
             Reference.reachabilityFence(this);
         }
-    }
-
-    /** Waits for each of them, and then throws the first failure. */
-    private static <T> void awaitAll(List<T> all, Consumer<T> await) {
-        LockException failed = null;
-        for (T each : all) {
-            try {
-                await.accept(each);
-            } catch (LeaseLostException | LockStoreException e) {
-                if (failed == null) {
-                    failed = e;
-                } else {
-                    failed.addSuppressed(e);
-                }
-            }
-        }
-        if (failed != null) {
-            throw failed;
-        }
-    }
-
-    private static <T> CompletionStage<Void> all(List<T> all, Function<T, CompletionStage<Void>> stage) {
-        CompletableFuture<?>[] stages = all.stream()
-                .map(each -> stage.apply(each).toCompletableFuture())
-                .toArray(CompletableFuture[]::new);
-        CompletableFuture<Void> done = new CompletableFuture<>();
-        CompletionStage<Void> answered = CompletableFuture.allOf(stages);
-        answered.whenComplete((nothing, why) -> {
-            if (why == null) {
-                done.complete(null);
-            } else {
-                done.completeExceptionally(StoreErrors.cause(why));
-            }
-        });
-        return done;
     }
 }

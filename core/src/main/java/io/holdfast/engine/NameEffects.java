@@ -245,7 +245,7 @@ abstract class NameEffects extends EventLock<NameState> implements Effects {
         LockStoreException why = error == null
                 ? null
                 : new LockStoreException(
-                        extension.lease.describe() + " was not extended, or the store did not confirm it: "
+                        extension.lease().describe() + " was not extended, or the store did not confirm it: "
                                 + error.getMessage()
                                 + " (expected: a store that answers; unless the lease is renewed, it ends at the"
                                 + " earlier of the old and the new end)",

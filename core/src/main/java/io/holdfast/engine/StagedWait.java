@@ -2,14 +2,10 @@ package io.holdfast.engine;
 
 import io.holdfast.Lease;
 import io.holdfast.LeaseLostException;
-import io.holdfast.LockTimeoutException;
 import io.holdfast.spi.DurationText;
 import java.time.Duration;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.function.BiConsumer;
-import java.util.function.Function;
 
 /**
  * A wait without a thread: delivers the outcome of a {@link Waiter} to the caller's stage, on the callback executor,
@@ -19,24 +15,9 @@ import java.util.function.Function;
  */
 record StagedWait(Waiter waiter, NameEvents engine, CompletableFuture<Lease> outcome) {
 
-    CompletionStage<Lease> stage() {
-        return deliver(granted -> granted, CompletableFuture::completeExceptionally);
-    }
-
-    CompletionStage<Optional<Lease>> optionalStage() {
-        return deliver(Optional::of, (stage, why) -> {
-            if (why instanceof LockTimeoutException) {
-                stage.complete(Optional.empty());
-            } else {
-                stage.completeExceptionally(why);
-            }
-        });
-    }
-
-    private <T> CompletableFuture<T> deliver(
-            Function<Lease, T> value, BiConsumer<CompletableFuture<T>, Throwable> otherwise) {
-        CompletableFuture<T> stage = new CallbackStage<>(engine.callbacks());
-        CompletionStage<T> watched = stage;
+    CallbackStage<Lease> stage() {
+        CallbackStage<Lease> stage = new CallbackStage<>(engine.callbacks());
+        CompletionStage<Lease> watched = stage;
         watched.whenComplete((v, why) -> {
             // The caller may have ended the stage by a cancel, by orTimeout or by a value of its own.
             if (!outcome.isDone()) {
@@ -50,19 +31,19 @@ record StagedWait(Waiter waiter, NameEvents engine, CompletableFuture<Lease> out
                 .deliver(
                         () -> {
                             if (why != null) {
-                                otherwise.accept(stage, why);
-                            } else if (!stage.complete(value.apply(granted))) {
+                                stage.completeExceptionally(why);
+                            } else if (!stage.complete(granted)) {
                                 // Cancelled in the last moment: no user will ever release it.
                                 LeaseHandle.active(granted).releaseQuietly();
                             }
                         },
                         () -> {
                             if (why != null) {
-                                otherwise.accept(stage, why);
+                                stage.completeExceptionally(why);
                             } else {
                                 // No user has seen the lease, so only this stops its renewal.
                                 LeaseHandle.active(granted).releaseQuietly();
-                                otherwise.accept(stage, undelivered(granted, within));
+                                stage.completeExceptionally(undelivered(granted, within));
                             }
                         },
                         engine.time(),

@@ -231,11 +231,11 @@ final class Upkeep {
      * setting says; it ends later only after the answer.
      */
     RenewRequest extensionRequest(Hold held, LeaseExtension extension, ClockReading now, String name) {
-        ActiveLease out = extension.lease;
+        ActiveLease out = extension.lease();
         boolean unbounded = out.renewed && !out.hasLimit();
         long length = unbounded
-                ? Math.max(extension.nanos, settings.leaseNanos)
-                : out.renewed ? Math.min(extension.nanos, settings.leaseNanos) : extension.nanos;
+                ? Math.max(extension.nanos(), settings.leaseNanos)
+                : out.renewed ? Math.min(extension.nanos(), settings.leaseNanos) : extension.nanos();
         long millis = length / 1_000_000;
         held.noteAsked(length);
         held.storeEndNanos = Math.max(held.storeEndNanos, now.nanos() + length);
@@ -247,15 +247,15 @@ final class Upkeep {
         held.deadline = held.deadline.earlier(soonest);
         held.asked = held.asked.earlier(soonest);
         if (out.hasLimit()) {
-            out.limitTo(Math.min(out.limitNanos(), now.nanos() + extension.nanos));
+            out.limitTo(Math.min(out.limitNanos(), now.nanos() + extension.nanos()));
         }
         return RenewRequest.set(name, held.holderId(), millis, held.sequence);
     }
 
     /** The store confirmed the new time: a limit moves to it before the confirmed length is counted. */
     void onExtended(LeaseExtension extension, ClockReading sent) {
-        if (extension.lease.hasLimit()) {
-            extension.lease.limitTo(sent.nanos() + extension.nanos);
+        if (extension.lease().hasLimit()) {
+            extension.lease().limitTo(sent.nanos() + extension.nanos());
         }
     }
 

@@ -375,7 +375,7 @@ public final class Waiter {
     }
 
     /** Returns a copy with the stack of the waiting thread: the exception was made elsewhere and may be shared. */
-    private static LockException rethrown(LockException why) {
+    static LockException rethrown(LockException why) {
         String message = String.valueOf(why.getMessage());
         if (why instanceof LockTimeoutException timeout) {
             return new LockTimeoutException(
@@ -410,16 +410,16 @@ public final class Waiter {
     // --- the asynchronous edge ---
 
     public CompletionStage<Lease> stage() {
-        return staged().stage();
+        return staged();
     }
 
     /** Returns the stage of a wait that may end empty. */
     public CompletionStage<Optional<Lease>> optionalStage() {
-        return staged().optionalStage();
+        return staged().optional(granted -> LeaseHandle.active(granted).releaseQuietly());
     }
 
-    private StagedWait staged() {
-        return new StagedWait(this, engine(), requireNonNull(future));
+    private CallbackStage<Lease> staged() {
+        return new StagedWait(this, engine(), requireNonNull(future)).stage();
     }
 
     private NameEvents engine() {

@@ -1,0 +1,120 @@
+package io.holdfast.engine;
+
+import io.holdfast.LeaseLostException;
+import io.holdfast.LockException;
+import io.holdfast.LockStoreException;
+import io.holdfast.spi.TimeSource;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The answer to a call of a lease's user. A thread waits for it, or a stage receives it.
+ *
+ * @param sent completes with the engine's answer, or fails with a {@link LockStoreException}
+ * @param meaning receives the answer, and throws what it means for the caller
+ * @param executor runs the delivery to a stage
+ */
+record Answer<T extends @Nullable Object>(CompletionStage<T> sent, Consumer<T> meaning, Executor executor) {
+
+    /** Waits for the answer, even when interrupted: the store's command timeout bounds the wait. */
+    void await() {
+        T answer;
+        try {
+            answer = await(sent);
+        } catch (CompletionException e) {
+            throw e.getCause() instanceof LockStoreException failed ? Waiter.rethrown(failed) : e;
+        }
+        meaning.accept(answer);
+    }
+
+    CompletionStage<Void> stage() {
+        CompletableFuture<Void> done = new CompletableFuture<>();
+        sent.whenComplete((answer, failed) -> executor.execute(() -> {
+            if (failed != null) {
+                done.completeExceptionally(failed);
+                return;
+            }
+            try {
+                meaning.accept(answer);
+                done.complete(null);
+            } catch (LeaseLostException | IllegalStateException ended) {
+                done.completeExceptionally(ended);
+            }
+        }));
+        return done;
+    }
+
+    /** Waits for each of them, and then throws the first failure. */
+    static void awaitAll(List<? extends Answer<?>> all) {
+        LockException failed = null;
+        for (Answer<?> each : all) {
+            try {
+                each.await();
+            } catch (LeaseLostException | LockStoreException e) {
+                if (failed == null) {
+                    failed = e;
+                } else {
+                    failed.addSuppressed(e);
+                }
+            }
+        }
+        if (failed != null) {
+            throw failed;
+        }
+    }
+
+    /** Returns a stage that ends when all have ended, and fails as one of them. */
+    static CompletionStage<Void> stageOfAll(List<? extends Answer<?>> all) {
+        CompletableFuture<Void> done = new CompletableFuture<>();
+        CompletionStage<Void> ended = CompletableFuture.allOf(
+                all.stream().map(each -> each.stage().toCompletableFuture()).toArray(CompletableFuture[]::new));
+        ended.whenComplete((nothing, why) -> {
+            if (why == null) {
+                done.complete(null);
+            } else {
+                done.completeExceptionally(StoreErrors.cause(why));
+            }
+        });
+        return done;
+    }
+
+    /**
+     * Waits for the end of a stage, even when interrupted, and returns its value. {@link CompletableFuture#join} is not
+     * enough: in a {@link java.util.concurrent.ForkJoinPool} that has all the threads it may have, it throws instead of
+     * waiting, and a release would fail after the work.
+     *
+     * @throws CompletionException if the stage failed
+     */
+    static <T extends @Nullable Object> T await(CompletionStage<T> stage) {
+        await(stage, Duration.ofNanos(Long.MAX_VALUE));
+        return stage.toCompletableFuture().join();
+    }
+
+    /** Waits for the end of the stage for no longer than this, in real time. */
+    static void await(CompletionStage<? extends @Nullable Object> stage, Duration atMost) {
+        CountDownLatch ended = new CountDownLatch(1);
+        stage.whenComplete((value, why) -> ended.countDown());
+        TimeSource time = TimeSource.system();
+        long end = time.nanoTime() + atMost.toNanos();
+        boolean interrupted = false;
+        while (true) {
+            try {
+                var unused = ended.await(end - time.nanoTime(), TimeUnit.NANOSECONDS);
+                break;
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}
