@@ -6,7 +6,7 @@ import io.holdfast.redis.commands.CompareWays;
 import io.holdfast.redis.commands.NativeWays;
 import io.holdfast.redis.connect.DedicatedConnections;
 import io.holdfast.redis.connect.RedisConnections;
-import io.holdfast.redis.connect.RedisMessages;
+import io.holdfast.redis.messages.RedisMessages;
 import io.holdfast.redis.server.Log;
 import io.holdfast.redis.server.OpeningErrors;
 import io.holdfast.redis.server.RedisErrors;

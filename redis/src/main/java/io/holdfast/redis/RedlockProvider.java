@@ -2,9 +2,7 @@ package io.holdfast.redis;
 
 import io.holdfast.quorum.QuorumStores;
 import io.holdfast.redis.connect.SharedThreads;
-import io.holdfast.redis.member.MemberOpening;
 import io.holdfast.redis.server.RedisSettings;
-import io.holdfast.redis.server.RedlockUri;
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.LockStoreProvider;
 import io.holdfast.spi.StoreContext;

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.holdfast.redis.connect.SharedThreads;
-import io.holdfast.redis.member.MemberOpening;
 import io.holdfast.redis.server.RedisSettings;
 import io.holdfast.redis.server.RedisUris;
 import io.holdfast.spi.ForceReply;

@@ -3,7 +3,6 @@ package io.holdfast.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.redis.connect.SharedThreads;
-import io.holdfast.redis.member.MemberOpening;
 import io.holdfast.redis.server.RedisUris;
 import io.holdfast.spi.QuorumMember;
 import io.holdfast.spi.QuorumMember.Standing;

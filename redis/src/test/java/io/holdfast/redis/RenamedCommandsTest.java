@@ -5,11 +5,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.holdfast.redis.commands.CommandsLockStore;
-import io.holdfast.redis.connect.Publishing;
 import io.holdfast.redis.connect.SharedThreads;
 import io.holdfast.redis.lua.LuaScript;
 import io.holdfast.redis.lua.ScriptHead;
-import io.holdfast.redis.member.MemberOpening;
+import io.holdfast.redis.messages.Publishing;
 import io.holdfast.redis.server.RedisSettings;
 import io.holdfast.redis.server.RedisUris;
 import io.holdfast.spi.Finding;

@@ -4,9 +4,9 @@ import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.holdfast.redis.connect.Publishing;
 import io.holdfast.redis.lua.LuaScript;
 import io.holdfast.redis.lua.ScriptHead;
+import io.holdfast.redis.messages.Publishing;
 import io.holdfast.spi.AcquireReply.Granted;
 import io.holdfast.spi.RenewReply.Renewed;
 import io.holdfast.spi.RenewReply.Superseded;

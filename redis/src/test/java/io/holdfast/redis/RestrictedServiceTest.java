@@ -5,11 +5,11 @@ import static org.awaitility.Awaitility.await;
 
 import io.holdfast.Lease;
 import io.holdfast.LockClient;
-import io.holdfast.redis.connect.Publishing;
 import io.holdfast.redis.lua.Allowed;
 import io.holdfast.redis.lua.LuaLockStore;
 import io.holdfast.redis.lua.LuaScript;
 import io.holdfast.redis.lua.ScriptHead;
+import io.holdfast.redis.messages.Publishing;
 import io.holdfast.spi.AcquireReply.Busy;
 import io.holdfast.spi.AcquireReply.Granted;
 import io.holdfast.spi.RenewReply.Gone;

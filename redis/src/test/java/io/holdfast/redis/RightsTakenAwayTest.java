@@ -12,7 +12,6 @@ import io.holdfast.Lease;
 import io.holdfast.LockClient;
 import io.holdfast.LockStoreException;
 import io.holdfast.redis.connect.SharedThreads;
-import io.holdfast.redis.member.MemberOpening;
 import io.holdfast.redis.server.RedisUris;
 import io.holdfast.spi.AcquireRequest;
 import io.holdfast.spi.QuorumMember;

@@ -4,7 +4,7 @@ import io.holdfast.redis.commands.CommandsLockStore;
 import io.holdfast.redis.commands.CompareProbe;
 import io.holdfast.redis.connect.DedicatedConnections;
 import io.holdfast.redis.connect.RedisConnections;
-import io.holdfast.redis.connect.RedisMessages;
+import io.holdfast.redis.messages.RedisMessages;
 import io.holdfast.redis.server.RedisErrors;
 import io.holdfast.redis.server.RedisKeys;
 import io.holdfast.redis.server.RedisSettings;

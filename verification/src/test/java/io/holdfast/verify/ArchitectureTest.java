@@ -45,6 +45,7 @@ import io.holdfast.redis.RedisStores;
 import io.holdfast.redis.commands.CompareProbe;
 import io.holdfast.redis.connect.RedisConnections;
 import io.holdfast.redis.lua.LuaScript;
+import io.holdfast.redis.messages.RedisMessages;
 import io.holdfast.redis.server.RedisErrors;
 import io.holdfast.spi.DaemonThreads;
 import io.holdfast.spi.LockStore;
@@ -128,12 +129,13 @@ class ArchitectureTest {
                 new Room(MEMORY, MEMORY, SPI),
                 new Room(JDBC, JDBC, API, SPI),
                 new Room(QUORUM, QUORUM, SPI),
-                redis("server", QUORUM),
-                redis("connect", "server"),
-                redis("commands", "connect", "server"),
-                redis("lua", "connect", "server"),
-                redis("member", "commands", "lua", "connect", "server"),
-                redis("", QUORUM, "member", "commands", "lua", "connect", "server"),
+                redis("server"),
+                redis("messages", "server"),
+                redis("connect", "messages", "server"),
+                redis("commands", "connect", "messages", "server"),
+                redis("lua", "connect", "messages", "server"),
+                redis("member", QUORUM, "lua", "connect", "messages", "server"),
+                redis("", QUORUM, "member", "commands", "lua", "connect", "messages", "server"),
                 new Room(ZOOKEEPER, ZOOKEEPER, SPI, "org.apache.curator..", "org.apache.zookeeper.."),
                 new Room(MICROMETER, MICROMETER, API, SPI, "io.micrometer.core.instrument.."),
                 new Room(OPENTELEMETRY, OPENTELEMETRY, API, "io.opentelemetry.api..", "io.opentelemetry.context.."),
@@ -462,6 +464,7 @@ class ArchitectureTest {
         private JdbcGuard jdbc;
         private QuorumStores quorum;
         private RedisErrors redisServer;
+        private RedisMessages redisMessages;
         private RedisConnections redisConnect;
         private CompareProbe redisCommands;
         private LuaScript redisLua;

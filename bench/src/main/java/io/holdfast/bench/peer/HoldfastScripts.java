@@ -1,8 +1,8 @@
 package io.holdfast.bench.peer;
 
-import io.holdfast.redis.connect.Publishing;
 import io.holdfast.redis.lua.LuaScript;
 import io.holdfast.redis.lua.ScriptHead;
+import io.holdfast.redis.messages.Publishing;
 import io.holdfast.redis.server.RedisKeys;
 
 /** Holdfast's own scripts and what they are called with, for peers that run them with nothing around. */

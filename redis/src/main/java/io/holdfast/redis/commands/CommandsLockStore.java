@@ -2,7 +2,7 @@ package io.holdfast.redis.commands;
 
 import io.holdfast.redis.commands.ConditionalDelete.Deletion;
 import io.holdfast.redis.connect.RedisConnections;
-import io.holdfast.redis.connect.RedisMessages;
+import io.holdfast.redis.messages.RedisMessages;
 import io.holdfast.redis.server.RedisErrors;
 import io.holdfast.redis.server.RedisKeys;
 import io.holdfast.spi.AcquireReply;

@@ -1,5 +1,9 @@
 package io.holdfast.redis.connect;
 
+import io.holdfast.redis.messages.ClusterNodes;
+import io.holdfast.redis.messages.ClusterSubscriptions;
+import io.holdfast.redis.messages.Publishing;
+import io.holdfast.redis.messages.RedisMessages;
 import io.holdfast.redis.server.RedisErrors;
 import io.holdfast.redis.server.RedisKeys;
 import io.holdfast.redis.server.RedisSettings;
@@ -48,7 +52,7 @@ import reactor.core.Disposable;
  * repeated for {@link #patience} while its node is being connected to, or answers TRYAGAIN because the slot is half
  * moved.
  */
-public final class ClusterConnections implements RedisConnections {
+public final class ClusterConnections implements RedisConnections, ClusterNodes {
 
     private static final long REFRESH_INTERVAL_NANOS = 200_000_000;
     private static final Duration PATIENCE_MAX = Duration.ofSeconds(1);
@@ -233,23 +237,24 @@ public final class ClusterConnections implements RedisConnections {
         driver.close(nodes, dedicated, cluster);
     }
 
-    /** Returns the address of a slot's master; null if no node serves the slot. */
-    @Nullable
-    String masterOf(int slot) {
+    @Override
+    public @Nullable String masterOf(int slot) {
         RedisClusterNode master = cluster.getPartitions().getMasterBySlot(slot);
         return master == null ? null : RedisSettings.address(master.getUri());
     }
 
-    List<String> masters() {
+    @Override
+    public List<String> masters() {
         return masterUris().stream().map(RedisSettings::address).toList();
     }
 
-    CompletionStage<StatefulRedisPubSubConnection<String, String>> connectMessages(String node) {
+    @Override
+    public CompletionStage<StatefulRedisPubSubConnection<String, String>> connectMessages(String node) {
         return Handshakes.connect(() -> nodes.connectPubSubAsync(StringCodec.UTF8, uri(node)));
     }
 
-    /** Reads the map of slots again, at most once in each interval, however many commands fail. */
-    void refresh() {
+    @Override
+    public void refresh() {
         long now = time.nanoTime();
         long last = lastRefresh.get();
         if (!closed

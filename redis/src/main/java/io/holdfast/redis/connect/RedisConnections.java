@@ -1,5 +1,7 @@
 package io.holdfast.redis.connect;
 
+import io.holdfast.redis.messages.Publishing;
+import io.holdfast.redis.messages.RedisMessages;
 import io.holdfast.redis.server.RedisKeys;
 import io.holdfast.redis.server.ServerClock;
 import io.holdfast.redis.server.ServerId;

@@ -1,5 +1,8 @@
 package io.holdfast.redis.connect;
 
+import io.holdfast.redis.messages.Publishing;
+import io.holdfast.redis.messages.RedisMessages;
+import io.holdfast.redis.messages.ServerSubscriptions;
 import io.holdfast.redis.server.RedisErrors;
 import io.holdfast.redis.server.RedisKeys;
 import io.holdfast.redis.server.RedisSettings;

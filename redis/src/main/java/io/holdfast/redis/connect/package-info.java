@@ -1,6 +1,5 @@
 /**
- * Connections and messages: one server, Sentinel and Cluster; subscriptions, heartbeats, and the set-up of the driver.
- * This package knows no locks.
+ * Connections: one server, Sentinel and Cluster; heartbeats, and the set-up of the driver. This package knows no locks.
  */
 @NullMarked
 package io.holdfast.redis.connect;

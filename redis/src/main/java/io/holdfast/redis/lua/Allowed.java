@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What a server lets this user do with scripts. {@link RedisProbe} tries it once, when the store is opened. Without any
+ * What a server lets this user do with scripts. The opening tries it once, when the store is opened. Without any
  * of these rights, locks are as safe, and slower.
  *
  * @param digests whether scripts may be called by their digest (EVALSHA); otherwise each call carries the text (EVAL)
@@ -19,15 +19,15 @@ public record Allowed(boolean digests, boolean pushes, boolean batches) {
     /** A server without restrictions. */
     public static final Allowed ALL = new Allowed(true, true, true);
 
-    Allowed withoutDigests() {
+    public Allowed withoutDigests() {
         return new Allowed(false, pushes, batches);
     }
 
-    Allowed withPushes(boolean now) {
+    public Allowed withPushes(boolean now) {
         return new Allowed(digests, now, batches);
     }
 
-    Allowed withBatches(boolean now) {
+    public Allowed withBatches(boolean now) {
         return new Allowed(digests, pushes, now);
     }
 

@@ -1,7 +1,7 @@
 package io.holdfast.redis.lua;
 
 import io.holdfast.redis.connect.RedisConnections;
-import io.holdfast.redis.connect.RedissonReleases;
+import io.holdfast.redis.messages.RedissonReleases;
 import io.holdfast.redis.server.RedisErrors;
 import io.holdfast.redis.server.RedisKeys;
 import io.holdfast.spi.RenewAnswers;

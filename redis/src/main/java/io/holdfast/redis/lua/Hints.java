@@ -1,7 +1,7 @@
 package io.holdfast.redis.lua;
 
-import io.holdfast.redis.connect.Publishing;
 import io.holdfast.redis.connect.RedisConnections;
+import io.holdfast.redis.messages.Publishing;
 import io.holdfast.redis.server.Log;
 import io.holdfast.redis.server.RedisErrors;
 import io.holdfast.redis.server.RedisKeys;

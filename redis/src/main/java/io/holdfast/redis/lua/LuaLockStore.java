@@ -2,9 +2,9 @@ package io.holdfast.redis.lua;
 
 import io.holdfast.redis.RedissonChannels;
 import io.holdfast.redis.connect.RedisConnections;
-import io.holdfast.redis.connect.RedisMessages;
-import io.holdfast.redis.connect.RedissonReleases;
 import io.holdfast.redis.connect.StageGuard;
+import io.holdfast.redis.messages.RedisMessages;
+import io.holdfast.redis.messages.RedissonReleases;
 import io.holdfast.redis.server.RedisErrors;
 import io.holdfast.redis.server.RedisKeys;
 import io.holdfast.redis.server.RedisSettings;

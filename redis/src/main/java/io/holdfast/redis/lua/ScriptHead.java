@@ -1,6 +1,6 @@
 package io.holdfast.redis.lua;
 
-import io.holdfast.redis.connect.Publishing;
+import io.holdfast.redis.messages.Publishing;
 
 /**
  * The constant head of a store's scripts, which is not sent with each call.

@@ -40,7 +40,7 @@ public final class ScriptReply {
     }
 
     /** Reads a list of numbers. */
-    long[] numbers() {
+    public long[] numbers() {
         List<?> list = (List<?>) elements.get(next++);
         return list.stream().mapToLong(number -> (Long) number).toArray();
     }

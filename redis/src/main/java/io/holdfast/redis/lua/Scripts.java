@@ -1,7 +1,7 @@
 package io.holdfast.redis.lua;
 
-import io.holdfast.redis.connect.Publishing;
 import io.holdfast.redis.connect.RedisConnections;
+import io.holdfast.redis.messages.Publishing;
 import io.holdfast.redis.server.RedisErrors;
 import io.holdfast.spi.TimeSource;
 import io.lettuce.core.RedisNoScriptException;
@@ -86,7 +86,7 @@ public final class Scripts {
     }
 
     /** Returns the text of a script for what the server allows now. */
-    String text(LuaScript script) {
+    public String text(LuaScript script) {
         return script.text(head, forms.allowed.pushes());
     }
 
@@ -112,7 +112,7 @@ public final class Scripts {
      *
      * @return fails with the driver's exception
      */
-    CompletionStage<ScriptReply> run(
+    public CompletionStage<ScriptReply> run(
             RedisClusterAsyncCommands<String, String> commands, LuaScript script, String[] keys, String[] args) {
         Forms now = forms;
         Supplier<CompletionStage<ScriptReply>> byText =

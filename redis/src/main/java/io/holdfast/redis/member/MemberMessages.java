@@ -1,6 +1,6 @@
 package io.holdfast.redis.member;
 
-import io.holdfast.redis.connect.ClientChannel;
+import io.holdfast.redis.messages.ClientChannel;
 import io.holdfast.spi.QuorumMember;
 import org.jspecify.annotations.Nullable;
 
@@ -13,7 +13,7 @@ public final class MemberMessages extends ClientChannel {
 
     private volatile QuorumMember.@Nullable Listener listener;
 
-    MemberMessages(String channel) {
+    public MemberMessages(String channel) {
         super(channel);
     }
 
@@ -22,7 +22,7 @@ public final class MemberMessages extends ClientChannel {
     }
 
     /** Reports that the connection for commands was lost, and is about to take commands again. */
-    void connecting() {
+    public void connecting() {
         QuorumMember.Listener receiver = listener;
         if (receiver != null) {
             receiver.connecting();

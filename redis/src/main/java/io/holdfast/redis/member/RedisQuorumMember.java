@@ -47,7 +47,7 @@ public final class RedisQuorumMember implements QuorumMember {
     private final AtomicBoolean closed = new AtomicBoolean();
 
     /** @param closing closes the connections */
-    RedisQuorumMember(
+    public RedisQuorumMember(
             String clientId,
             RedisSettings settings,
             RedisKeys keys,

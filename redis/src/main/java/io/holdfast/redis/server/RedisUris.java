@@ -300,7 +300,7 @@ public final class RedisUris {
     }
 
     /** Returns the duration that a text says, a number with one of these units; null if it says none. */
-    static @Nullable Duration duration(String text, String units) {
+    public static @Nullable Duration duration(String text, String units) {
         Matcher matcher = Pattern.compile("(\\d{1,9})(" + units + ")").matcher(text);
         if (!matcher.matches()) {
             return null;

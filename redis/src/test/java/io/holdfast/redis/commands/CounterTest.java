@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.redis.TestClient;
 import io.holdfast.redis.connect.DedicatedConnections;
-import io.holdfast.redis.connect.Publishing;
 import io.holdfast.redis.connect.ServerConnections;
 import io.holdfast.redis.lua.LuaScript;
 import io.holdfast.redis.lua.ScriptHead;
+import io.holdfast.redis.messages.Publishing;
 import io.holdfast.redis.server.RedisErrors;
 import io.holdfast.redis.server.RedisKeys;
 import io.holdfast.redis.server.RedisSettings;

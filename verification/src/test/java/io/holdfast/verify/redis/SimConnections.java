@@ -1,10 +1,10 @@
 package io.holdfast.verify.redis;
 
-import io.holdfast.redis.connect.Publishing;
 import io.holdfast.redis.connect.RedisConnections;
-import io.holdfast.redis.connect.RedisMessages;
 import io.holdfast.redis.connect.ServerConnections;
-import io.holdfast.redis.connect.ServerSubscriptions;
+import io.holdfast.redis.messages.Publishing;
+import io.holdfast.redis.messages.RedisMessages;
+import io.holdfast.redis.messages.ServerSubscriptions;
 import io.holdfast.redis.server.RedisKeys;
 import io.holdfast.redis.server.RedisSettings;
 import io.holdfast.redis.server.ServerClock;

@@ -2,7 +2,7 @@ package io.holdfast.verify.redis;
 
 import static java.util.Objects.requireNonNull;
 
-import io.holdfast.redis.connect.ClientChannel;
+import io.holdfast.redis.messages.ClientChannel;
 import io.lettuce.core.RedisConnectionStateListener;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisFuture;

@@ -1,4 +1,4 @@
-package io.holdfast.redis.member;
+package io.holdfast.redis;
 
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 

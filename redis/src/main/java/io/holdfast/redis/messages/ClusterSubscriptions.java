@@ -1,6 +1,6 @@
-package io.holdfast.redis.connect;
+package io.holdfast.redis.messages;
 
-import io.holdfast.redis.connect.WantedChannel.ChannelKey;
+import io.holdfast.redis.messages.WantedChannel.ChannelKey;
 import io.holdfast.redis.server.Log;
 import io.holdfast.redis.server.RedisErrors;
 import io.holdfast.redis.server.RedisKeys;
@@ -34,14 +34,14 @@ import org.jspecify.annotations.Nullable;
  * <p>This class does not rely on the driver to repeat subscriptions: the driver names all sharded channels in one
  * command, which a cluster refuses if they belong to several slots.
  */
-final class ClusterSubscriptions implements Subscriptions {
+public final class ClusterSubscriptions implements Subscriptions {
 
     /** The window in which losses of messages are merged: slots that move together are one loss. */
     private static final long MISSED_DELAY_NANOS = 20_000_000;
 
     private static final long UNUSED_NANOS = 60_000_000_000L;
 
-    private final ClusterConnections nodes;
+    private final ClusterNodes nodes;
     private final String clientChannels;
     private final String clientId;
     private final Publishing publishing;
@@ -55,8 +55,8 @@ final class ClusterSubscriptions implements Subscriptions {
     private final AtomicBoolean missedSoon = new AtomicBoolean();
     private volatile boolean stopped;
 
-    ClusterSubscriptions(
-            ClusterConnections nodes,
+    public ClusterSubscriptions(
+            ClusterNodes nodes,
             RedisKeys keys,
             String clientId,
             Publishing publishing,
@@ -77,7 +77,7 @@ final class ClusterSubscriptions implements Subscriptions {
      * the channel's slot, or its master does not answer: the subscription follows later, and until then holders learn
      * from their renewals that other clients wait.
      */
-    CompletionStage<Void> start() {
+    public CompletionStage<Void> start() {
         String channel = clientChannels + clientId;
         return bounded(want(new ChannelKey(channel, false), RedisKeys.slot(channel), false))
                 .handle((ok, error) -> {
@@ -153,7 +153,7 @@ final class ClusterSubscriptions implements Subscriptions {
     }
 
     /** Keeps each connection alive, and repeats subscriptions that failed. Called at intervals. */
-    void beat() {
+    public void beat() {
         List<NodeMessages> alive;
         lock.lock();
         try {
@@ -177,7 +177,7 @@ final class ClusterSubscriptions implements Subscriptions {
     }
 
     /** Subscribes each channel at its slot's master, and closes the links that no channel uses. */
-    void mapChanged() {
+    public void mapChanged() {
         if (stopped) {
             return;
         }

@@ -1,6 +1,6 @@
-package io.holdfast.redis.connect;
+package io.holdfast.redis.messages;
 
-import io.holdfast.redis.connect.WantedChannel.ChannelKey;
+import io.holdfast.redis.messages.WantedChannel.ChannelKey;
 import io.holdfast.spi.TimeSource;
 import io.lettuce.core.RedisChannelHandler;
 import io.lettuce.core.RedisConnectionStateListener;

@@ -1,5 +1,7 @@
-package io.holdfast.redis.lua;
+package io.holdfast.redis;
 
+import io.holdfast.redis.lua.LuaScript;
+import io.holdfast.redis.lua.Scripts;
 import io.holdfast.redis.server.Log;
 import io.holdfast.redis.server.OpeningErrors;
 import io.holdfast.redis.server.RedisErrors;
@@ -20,12 +22,12 @@ import org.jspecify.annotations.Nullable;
 /**
  * The steps of opening a store or a member of a quorum. Each step blocks until it is done, and fails with the reason.
  */
-public final class OpeningSteps {
+final class OpeningSteps {
 
     private final RedisSettings settings;
     private final OpeningErrors errors;
 
-    public OpeningSteps(RedisSettings settings, OpeningErrors errors) {
+    OpeningSteps(RedisSettings settings, OpeningErrors errors) {
         this.settings = settings;
         this.errors = errors;
     }
@@ -33,7 +35,7 @@ public final class OpeningSteps {
     /**
      * Waits for the connections. A cluster takes three steps, each of which may wait for a node that does not answer.
      */
-    public <T> T connect(CompletionStage<T> connecting) {
+    <T> T connect(CompletionStage<T> connecting) {
         try {
             return await(connecting, settings.topology() == Topology.CLUSTER ? 6 : 2);
         } catch (ExecutionException e) {
@@ -42,8 +44,7 @@ public final class OpeningSteps {
     }
 
     /** Loads scripts, so that the first use of each costs no second command. Where that is forbidden, it costs one. */
-    public void load(
-            Collection<LuaScript> needed, Scripts scripts, List<RedisClusterAsyncCommands<String, String>> servers) {
+    void load(Collection<LuaScript> needed, Scripts scripts, List<RedisClusterAsyncCommands<String, String>> servers) {
         List<CompletionStage<String>> loading = new ArrayList<>();
         for (RedisClusterAsyncCommands<String, String> server : servers) {
             for (LuaScript script : needed) {
@@ -65,7 +66,7 @@ public final class OpeningSteps {
      * @param price what the refusal costs, for the warning
      * @param channels the channels that the user needs
      */
-    public void subscribe(CompletionStage<Void> subscribing, String price, String channels) {
+    void subscribe(CompletionStage<Void> subscribing, String price, String channels) {
         try {
             await(subscribing);
         } catch (ExecutionException e) {
@@ -80,7 +81,7 @@ public final class OpeningSteps {
     }
 
     /** Waits for a step. The driver has its own timeouts; this one catches what the driver forgets. */
-    public <T extends @Nullable Object> T await(CompletionStage<T> step) throws ExecutionException {
+    <T extends @Nullable Object> T await(CompletionStage<T> step) throws ExecutionException {
         return await(step, 2);
     }
 

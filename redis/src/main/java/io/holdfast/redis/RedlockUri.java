@@ -1,6 +1,8 @@
-package io.holdfast.redis.server;
+package io.holdfast.redis;
 
 import io.holdfast.quorum.QuorumStores;
+import io.holdfast.redis.server.RedisSettings;
+import io.holdfast.redis.server.RedisUris;
 import java.net.URI;
 import java.net.URISyntaxException;
 import java.time.Duration;
@@ -12,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * The settings in a {@code redlock://} URI: the settings of the quorum, and for each server the settings of a
  * {@code redis://} URI with its address.
  */
-public record RedlockUri(QuorumStores.Builder settings, List<RedisSettings> servers) {
+record RedlockUri(QuorumStores.Builder settings, List<RedisSettings> servers) {
 
     private static final String EXAMPLE = "redlock://host1:6379,host2:6379,host3:6379";
 
@@ -21,7 +23,7 @@ public record RedlockUri(QuorumStores.Builder settings, List<RedisSettings> serv
      *
      * @throws IllegalArgumentException naming the part that is wrong, never with the password
      */
-    public static RedlockUri parse(URI uri) {
+    static RedlockUri parse(URI uri) {
         String authority = uri.getRawAuthority();
         if (uri.isOpaque() || authority == null) {
             throw wrong("hosts: missing", "for example " + EXAMPLE);

@@ -1,15 +1,16 @@
-package io.holdfast.redis.member;
+package io.holdfast.redis;
 
 import io.holdfast.redis.connect.Heartbeat;
-import io.holdfast.redis.connect.Publishing;
 import io.holdfast.redis.connect.RedisDiagnosis;
 import io.holdfast.redis.connect.ServerConnections;
 import io.holdfast.redis.connect.SharedThreads;
 import io.holdfast.redis.lua.LuaScript;
-import io.holdfast.redis.lua.OpeningSteps;
 import io.holdfast.redis.lua.ScriptHead;
 import io.holdfast.redis.lua.ScriptReply;
 import io.holdfast.redis.lua.Scripts;
+import io.holdfast.redis.member.MemberMessages;
+import io.holdfast.redis.member.RedisQuorumMember;
+import io.holdfast.redis.messages.Publishing;
 import io.holdfast.redis.server.OpeningErrors;
 import io.holdfast.redis.server.RedisErrors;
 import io.holdfast.redis.server.RedisKeys;
@@ -23,7 +24,7 @@ import java.util.List;
 import java.util.concurrent.ExecutionException;
 
 /** Opens one member of a quorum. Blocks until the member can be used. */
-public final class MemberOpening {
+final class MemberOpening {
 
     private final RedisSettings settings;
     private final StoreContext context;
@@ -44,7 +45,7 @@ public final class MemberOpening {
         this.connections = new ServerConnections(settings, threads.join(), context.time());
     }
 
-    public static QuorumMember open(RedisSettings settings, SharedThreads threads, StoreContext context) {
+    static QuorumMember open(RedisSettings settings, SharedThreads threads, StoreContext context) {
         MemberOpening opening = new MemberOpening(settings, threads, context);
         try {
             return opening.open();

@@ -1,6 +1,10 @@
-package io.holdfast.redis.lua;
+package io.holdfast.redis;
 
 import io.holdfast.redis.connect.RedisConnections;
+import io.holdfast.redis.lua.Allowed;
+import io.holdfast.redis.lua.LuaScript;
+import io.holdfast.redis.lua.ScriptReply;
+import io.holdfast.redis.lua.Scripts;
 import io.holdfast.redis.server.RedisErrors;
 import io.holdfast.redis.server.RefusedCommands;
 import io.holdfast.spi.StoreException;
@@ -16,7 +20,7 @@ import java.util.concurrent.ExecutionException;
  * Tries, when a store is opened, what the server lets this user do: managed services and proxies forbid various
  * commands. Uses keys that no client uses.
  */
-public final class RedisProbe {
+final class RedisProbe {
 
     /**
      * What a probe found.
@@ -25,7 +29,7 @@ public final class RedisProbe {
      * @param refusesTwoSlots whether the server refused the script that renews holds of several slots. Not if the trial
      *     failed for a reason that may pass: all clients of a server must agree about this
      */
-    public record Found(Allowed allowed, long serverMillis, RefusedCommands refused, boolean refusesTwoSlots) {}
+    record Found(Allowed allowed, long serverMillis, RefusedCommands refused, boolean refusesTwoSlots) {}
 
     /** How the trial of a renewal of several holds ended. */
     private enum Batches {
@@ -46,7 +50,7 @@ public final class RedisProbe {
     private final RedisErrors errors;
     private final OpeningSteps steps;
 
-    public RedisProbe(Scripts scripts, RedisConnections connections, RedisErrors errors, OpeningSteps steps) {
+    RedisProbe(Scripts scripts, RedisConnections connections, RedisErrors errors, OpeningSteps steps) {
         this.scripts = scripts;
         this.connections = connections;
         this.errors = errors;
@@ -62,7 +66,7 @@ public final class RedisProbe {
      * @throws StoreException if the server did not answer, or refuses every way of running a script; its cause is the
      *     server's answer to the first, or to the first whose command it has
      */
-    public Found find(String[] keys, String[] batchKeys, String channel) {
+    Found find(String[] keys, String[] batchKeys, String channel) {
         StoreException first = null;
         Allowed silent = Allowed.ALL.withPushes(false);
         for (Allowed allowed :

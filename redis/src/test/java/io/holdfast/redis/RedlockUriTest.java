@@ -1,15 +1,16 @@
-package io.holdfast.redis.server;
+package io.holdfast.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.holdfast.LockClient;
+import io.holdfast.redis.server.RedisSettings;
 import java.net.URI;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-public class RedlockUriTest {
+class RedlockUriTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """

@@ -1,4 +1,4 @@
-package io.holdfast.redis.connect;
+package io.holdfast.redis.messages;
 
 import io.holdfast.redis.RedissonChannels;
 import java.util.stream.Collectors;

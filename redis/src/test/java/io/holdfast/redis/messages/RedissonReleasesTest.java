@@ -1,4 +1,4 @@
-package io.holdfast.redis.connect;
+package io.holdfast.redis.messages;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,4 +1,4 @@
-package io.holdfast.redis.connect;
+package io.holdfast.redis.messages;
 
 import io.lettuce.core.RedisChannelHandler;
 import io.lettuce.core.RedisConnectionStateListener;
