@@ -118,7 +118,7 @@ class MixedFleetTest {
     @Test
     void neither_library_starves_the_other() throws Exception {
         List<String> table = new ArrayList<>();
-        for (long sectionMillis : new long[] {1, 5, 10}) {
+        for (long sectionMillis : new long[] {0, 1, 5, 10}) {
             int[] shares = shares("shares-" + sectionMillis, sectionMillis);
             table.add(String.format(
                     "| %d ms | %d | %d | %.1f : 1 |",
@@ -126,6 +126,12 @@ class MixedFleetTest {
                     shares[0],
                     shares[1],
                     1.0 * Math.max(shares[0], shares[1]) / Math.max(1, Math.min(shares[0], shares[1]))));
+            if (sectionMillis == 0) {
+                // A client of ours hands its hold on many times before its tenure ends, so these are not compared.
+                assertThat(shares[0]).isPositive();
+                assertThat(shares[1]).isPositive();
+                continue;
+            }
             assertThat(10L * shares[0]).as("Holdfast, of 10 x Redisson's").isGreaterThan(shares[1]);
             assertThat(10L * shares[1]).as("Redisson, of 10 x Holdfast's").isGreaterThan(shares[0]);
         }
