@@ -147,9 +147,12 @@ public record RedisSettings(
         return heartbeat().plus(timeout);
     }
 
-    /** Returns how long it takes to notice a dead connection, and to be answered on a new one. */
+    /**
+     * Returns how long it takes to notice a dead connection, and to be answered on a new one. A host that hangs still
+     * accepts connections, so the first new one may get no answer: a second one may lead to another host of the name.
+     */
     public Duration recovery() {
-        return silence().plus(timeout);
+        return silence().plus(timeout.multipliedBy(2));
     }
 
     /** Returns whether a connection to this address leads to a Sentinel: their ports are not those of the servers. */
