@@ -24,7 +24,9 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.locks.ReentrantLock;
@@ -86,6 +88,9 @@ public final class LockClient extends AcquireForms implements AutoCloseable {
 
     /** Held while a closed client is reopened, so that there is one open engine at most. */
     private final ReentrantLock reopening = new ReentrantLock();
+
+    /** The candidates that are not closed, or still release. */
+    private final Set<Leadership> leaderships = ConcurrentHashMap.newKeySet();
 
     /** Replaced only by {@link #reopen}, after the engine before was closed. */
     private volatile Engine engine;
@@ -241,6 +246,39 @@ public final class LockClient extends AcquireForms implements AutoCloseable {
         return new ThreadLock(() -> engine, Limits.checkName(name));
     }
 
+    /** Campaigns as {@link #leadership(String, LeadershipListener, LeadershipOptions)} does, with default options. */
+    public Leadership leadership(String name, LeadershipListener listener) {
+        return leadership(name, listener, LeadershipOptions.defaults());
+    }
+
+    /**
+     * Campaigns for a leadership, until it or the client is closed: of all candidates for a name, at most one leads at
+     * a time. Returns at once; a store that fails does not end the campaign. The leader holds the lock {@code
+     * leader:NAME}.
+     *
+     * @throws IllegalArgumentException if the name of the lock is refused, or if {@link LeadershipOptions#stopWithin}
+     *     is longer than a third of the client's lease time
+     * @throws LockClientClosedException if the client is closed
+     */
+    public Leadership leadership(String name, LeadershipListener listener, LeadershipOptions options) {
+        Limits.checkName(Leadership.LOCK_PREFIX + requireNonNull(name, "name"));
+        requireNonNull(listener, "listener");
+        return leadership(name, listener, options, null);
+    }
+
+    /** @param thread runs the listener's calls one after the other; null for a thread of its own */
+    Leadership leadership(
+            String name, LeadershipListener listener, LeadershipOptions options, @Nullable Executor thread) {
+        Engine now = engine;
+        now.ensureOpen();
+        Duration stopWithin = options.stopWithin(now.settings.leaseNanos);
+        Leadership made = new Leadership(this, name, listener, stopWithin, now.settings.time, now.settings::jittered, thread);
+        leaderships.add(made);
+        made.ended().thenRun(() -> leaderships.remove(made));
+        made.begin();
+        return made;
+    }
+
     /**
      * Returns what the store knows about a name now. Costs one command, and one for the card of the holder.
      *
@@ -347,10 +385,21 @@ public final class LockClient extends AcquireForms implements AutoCloseable {
      * {@link LockOptions#releasedByThread} of another thread that lives, and under {@link LockOptions#leftAtClose}.
      * These stay locked, and are not renewed, until their leases have run out. So end such work before the close, or
      * the next client waits for one lease.
+     *
+     * <p>First, all {@link #leadership leaderships} are closed together, which may take the longest of their times to
+     * stop, and 2 seconds.
      */
     @Override
     public void close() {
+        beginCloseLeaderships().forEach(Leadership::awaitClosed);
         engine.close();
+    }
+
+    /** Begins to close all candidates, and returns them. */
+    List<Leadership> beginCloseLeaderships() {
+        List<Leadership> candidates = List.copyOf(leaderships);
+        candidates.forEach(Leadership::beginClose);
+        return candidates;
     }
 
     /**
@@ -397,6 +446,11 @@ public final class LockClient extends AcquireForms implements AutoCloseable {
         } else {
             log.log(level, line, values);
         }
+    }
+
+    /** Writes a line of a leadership's log. */
+    static void log(System.Logger.Level level, String line, @Nullable Throwable stack) {
+        Log.LOG.log(level, line, stack);
     }
 
     /** The settings of a client to open. Not thread-safe. */

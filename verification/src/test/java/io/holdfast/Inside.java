@@ -2,10 +2,15 @@ package io.holdfast;
 
 import io.holdfast.engine.Engine;
 import io.holdfast.engine.EngineSettings;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 
 /** Opens to tests of other packages what {@link LockClient} keeps to its package. */
 public final class Inside {
+
+    /** How long a close waits for a leadership's lock to be released. */
+    public static final long RELEASE_NANOS = Leadership.RELEASE_TIME.toNanos();
 
     private Inside() {}
 
@@ -17,5 +22,23 @@ public final class Inside {
     /** Returns the builder with ids, randomness and rules that the test controls. */
     public static LockClient.Builder settings(LockClient.Builder builder, Consumer<EngineSettings> change) {
         return builder.settings(change);
+    }
+
+    /** @param thread runs the listener's calls one after the other */
+    public static Leadership leadership(
+            LockClient client, String name, LeadershipListener listener, Executor thread) {
+        return client.leadership(name, listener, LeadershipOptions.defaults(), thread);
+    }
+
+    /** Begins to close a candidate, as its {@code close()} does that waits for the end. */
+    public static void beginClose(Leadership candidate) {
+        candidate.beginClose();
+    }
+
+    /** Begins to close all candidates of a client; completes when they are closed. */
+    public static CompletableFuture<Void> closeLeaderships(LockClient client) {
+        return CompletableFuture.allOf(client.beginCloseLeaderships().stream()
+                .map(Leadership::ended)
+                .toArray(CompletableFuture<?>[]::new));
     }
 }

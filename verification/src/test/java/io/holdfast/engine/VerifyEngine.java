@@ -8,6 +8,7 @@ import io.holdfast.spi.ClockReading;
 import io.holdfast.spi.PushedGrant;
 import java.util.Optional;
 import java.util.SplittableRandom;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
@@ -89,7 +90,13 @@ public final class VerifyEngine {
 
     /** Begins to close the client, as its {@code close()} does that waits for the end. */
     public static void close(LockClient client) {
-        Inside.engine(client).closeAsync();
+        Engine engine = Inside.engine(client);
+        CompletableFuture<Void> all = Inside.closeLeaderships(client);
+        if (!all.isDone()) {
+            long patience = engine.settings.leaseNanos / 3 + Inside.RELEASE_NANOS;
+            engine.settings.time.schedule(patience, () -> all.complete(null));
+        }
+        all.whenComplete((nothing, error) -> engine.closeAsync());
     }
 
     /** Asks for a lock as a thread that does not own it. */

@@ -147,6 +147,7 @@ class ArchitectureTest {
                         TESTKIT + ".contract",
                         TESTKIT + ".contract",
                         TESTKIT,
+                        API,
                         SPI,
                         "org.junit.jupiter..",
                         "org.assertj..",

@@ -46,7 +46,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  *
  * <p>This class has the tests of unusual names and of threads; its superclasses have the others, by subject.
  */
-public abstract class LockStoreContract extends StoreModelContract {
+public abstract class LockStoreContract extends LeadershipContract {
 
     private static final int THREADS = 8;
 

@@ -45,6 +45,7 @@ public final class SimChecks {
 
     private final Simulation simulation;
     private final List<Given> given = new ArrayList<>();
+    private long forgottenTimes;
     private final Map<String, Long> forgotten = new HashMap<>();
     private final Set<String> tokens = new HashSet<>();
 
@@ -54,8 +55,14 @@ public final class SimChecks {
         this.simulation = simulation;
     }
 
+    /** Returns how often the servers forgot locks, or the wall clocks jumped, which may end leases. */
+    long forgottenTimes() {
+        return forgottenTimes;
+    }
+
     /** Exclusion is not promised between what was granted on these names before and after now. */
     public void forgot(Iterable<String> names) {
+        forgottenTimes++;
         for (String name : names) {
             forgotten.put(name, simulation.world.nanoTime());
             simulation.recorder.event(Kind.FORGOT, "server", "lock", name);
@@ -101,6 +108,7 @@ public final class SimChecks {
      * meantime: a user who looks ends it for good, and these checks do not look as users do.
      */
     void wallsJumped() {
+        forgottenTimes++;
         given.forEach(one -> one.over = false);
     }
 

@@ -91,6 +91,17 @@ public final class Simulation {
     /** Decides which leases are extended, apart from all else. */
     private final SplittableRandom extensions;
 
+    /** Decides about leaderships, apart from all else. */
+    final SplittableRandom candidacies;
+
+    /** Whether processes of this history stand for a leadership. */
+    private final boolean electing;
+
+    final List<SimCandidate> candidates = new ArrayList<>();
+
+    /** The token of the last election. */
+    long lastTerm;
+
     /** Whether leases of this history are extended. */
     private final boolean extending;
 
@@ -115,6 +126,8 @@ public final class Simulation {
         extensions = new SplittableRandom(~Long.reverse(seed));
         extending = extensions.nextInt(2) == 0;
         reentrant = owners.nextInt(2) == 0;
+        candidacies = new SplittableRandom(Long.reverse(~seed));
+        electing = candidacies.nextInt(4) == 0;
         calm = random.nextInt(4) == 0;
         checks = new SimChecks(this);
         site = maker.apply(this);
@@ -128,6 +141,7 @@ public final class Simulation {
         new SimFaults(this).schedule();
         runUntil(world.nanoTime() + BUSY_TIME.toNanos());
         quiet = true;
+        candidates.forEach(SimCandidate::close);
         site.heal();
         recorder.log("the network heals; nobody asks for locks any more");
         runUntil(world.nanoTime() + QUIET_TIME.toNanos());
@@ -145,6 +159,9 @@ public final class Simulation {
     void addProcess() {
         SimProcess process = new SimProcess("p" + processes.size(), world, site, random.split(), rules);
         processes.add(process);
+        if (electing && candidacies.nextInt(2) == 0) {
+            candidates.add(new SimCandidate(this, process));
+        }
         for (int i = 0; i < USERS; i++) {
             boolean thread = random.nextInt(3) == 0;
             if (thread && reentrant) {
@@ -174,6 +191,7 @@ public final class Simulation {
             threads.get(i).wakeIfRunnable();
         }
         checks.afterEachEvent();
+        candidates.forEach(SimCandidate::look);
         if (found != null) {
             throw found;
         }

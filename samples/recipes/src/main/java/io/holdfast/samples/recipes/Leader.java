@@ -1,13 +1,12 @@
 package io.holdfast.samples.recipes;
 
-import io.holdfast.Lease;
-import io.holdfast.LeaseLostException;
+import io.holdfast.Leadership;
+import io.holdfast.LeadershipListener;
 import io.holdfast.LockClient;
-import io.holdfast.LockStoreException;
-import java.util.concurrent.CountDownLatch;
+import io.holdfast.Term;
 
-/** Lets one node of the fleet lead, until it ends or loses its lease. */
-final class Leader {
+/** Lets one node of the fleet lead: there the duties run, and stop before another node can lead. */
+final class Leader implements LeadershipListener {
 
     /** What the leader does. */
     interface Duties {
@@ -17,29 +16,24 @@ final class Leader {
         void stop();
     }
 
-    private final LockClient locks;
     private final Duties duties;
 
-    Leader(LockClient locks, Duties duties) {
-        this.locks = locks;
+    private Leader(Duties duties) {
         this.duties = duties;
     }
 
-    /** Stands for election until the thread is interrupted. Give it a thread of its own. */
-    void run() throws InterruptedException {
-        while (true) {
-            try (Lease lease = locks.acquire("leader:reports")) {
-                CountDownLatch lost = new CountDownLatch(1);
-                lease.onLost(lost::countDown);
-                try {
-                    duties.start(lease.fencingToken());
-                    lost.await();
-                } finally {
-                    duties.stop();
-                }
-            } catch (LeaseLostException | LockStoreException e) {
-                Thread.sleep(1_000);
-            }
-        }
+    /** Stands for election until the leadership or the client is closed. */
+    static Leadership stand(LockClient locks, Duties duties) {
+        return locks.leadership("reports", new Leader(duties));
+    }
+
+    @Override
+    public void onElected(Term term) {
+        duties.start(term.fencingToken());
+    }
+
+    @Override
+    public void onRevoked(Term term) {
+        duties.stop();
     }
 }

@@ -4,6 +4,7 @@ import static java.util.concurrent.TimeUnit.MILLISECONDS;
 import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.holdfast.Leadership;
 import io.holdfast.LockClient;
 import io.holdfast.testkit.OverlapDetector;
 import java.util.ArrayList;
@@ -78,24 +79,15 @@ class LeaderTest {
     private final class Node implements Leader.Duties {
 
         final LockClient locks;
-        private final Thread thread;
+        private final Leadership leadership;
 
         Node(LockClient locks) {
             this.locks = locks;
-            thread = new Thread(() -> {
-                try {
-                    new Leader(locks, this).run();
-                } catch (InterruptedException e) {
-                    Thread.currentThread().interrupt();
-                }
-            });
-            thread.start();
+            leadership = Leader.stand(locks, this);
         }
 
-        void end() throws InterruptedException {
-            thread.interrupt();
-            thread.join(10_000);
-            assertThat(thread.isAlive()).isFalse();
+        void end() {
+            leadership.close();
         }
 
         @Override

@@ -1,0 +1,267 @@
+package io.holdfast;
+
+import static java.lang.System.Logger.Level.INFO;
+import static java.lang.System.Logger.Level.WARNING;
+
+import io.holdfast.spi.DurationText;
+import io.holdfast.spi.TimeSource;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Runs one term of a leadership: elects, watches the lease, revokes and releases.
+ *
+ * <p>Invariants: the listener's calls run on one thread, {@code onElected} before {@code onRevoked}, each at most once,
+ * and the second only if the first has begun. A revocation is final. It begins while more than nothing is left of the
+ * lease: at {@code stopNanos} before the lease can end, unless the process was paused. The lease is released when the
+ * calls have returned, or {@code stopNanos} after the revocation began.
+ */
+final class TermRun {
+
+    /** A suspended machine stops monotonic time, so a timer may not wait for as long as the lease lasts. */
+    private static final long LOOK_NANOS = 1_000_000_000;
+
+    private final Lease lease;
+    private final Term term;
+    private final LeadershipListener listener;
+    private final Executor thread;
+    private final TimeSource time;
+    private final long stopNanos;
+    private final long beganNanos;
+
+    /** Completes when the lease is released and the listener's calls have returned; with whether the term failed. */
+    private final CompletableFuture<Boolean> over = new CompletableFuture<>();
+
+    private final CompletableFuture<Void> released = new CompletableFuture<>();
+    private final CompletableFuture<Void> stopped = new CompletableFuture<>();
+
+    /** Guards the fields below. Never held while the listener or the lease is called. */
+    private final ReentrantLock state = new ReentrantLock();
+
+    private boolean revoked;
+    private boolean elected;
+    private boolean failed;
+    private boolean releasing;
+    /** The thread in {@code onElected}. */
+    private @Nullable Thread working;
+    /** The next look at the lease, then the end of the time to stop. */
+    private TimeSource.@Nullable Timer timer;
+
+    TermRun(
+            String leadership,
+            Lease lease,
+            LeadershipListener listener,
+            Executor thread,
+            TimeSource time,
+            Duration stopWithin) {
+        this.lease = lease;
+        this.term = new Term(leadership, lease);
+        this.listener = listener;
+        this.thread = thread;
+        this.time = time;
+        this.stopNanos = stopWithin.toNanos();
+        this.beganNanos = time.nanoTime();
+        released.thenCombine(stopped, (noLease, noCalls) -> hasFailed()).whenComplete((how, error) -> over.complete(how));
+    }
+
+    /** Completes when the term is over; with whether {@code onElected} failed. */
+    CompletableFuture<Boolean> over() {
+        return over;
+    }
+
+    Term term() {
+        return term;
+    }
+
+    long ledNanos() {
+        return time.nanoTime() - beganNanos;
+    }
+
+    /** Returns whether the term is neither revoked nor over. */
+    boolean leads() {
+        state.lock();
+        try {
+            return !revoked && lease.isValid();
+        } finally {
+            state.unlock();
+        }
+    }
+
+    void begin() {
+        try {
+            thread.execute(this::elect);
+        } catch (Error e) {
+            // The system has no more threads. Without a release, the client would keep the lock, and nobody would lead.
+            giveUp(e);
+            return;
+        }
+        lease.onLost(() -> revoke("its lease is lost"));
+        look();
+    }
+
+    private void elect() {
+        // The thread, or the whole process, may have taken long to come here.
+        revokeIfDue();
+        state.lock();
+        try {
+            if (revoked) {
+                return;
+            }
+            elected = true;
+            working = Thread.currentThread();
+        } finally {
+            state.unlock();
+        }
+        LockClient.log(INFO, "This process leads \"" + term.leadership() + "\" (term " + term.fencingToken() + ")", null);
+        Throwable error = null;
+        try {
+            listener.onElected(term);
+        } catch (Throwable e) {
+            error = e;
+        }
+        boolean ended;
+        state.lock();
+        try {
+            working = null;
+            ended = revoked;
+            failed = error != null && !ended;
+        } finally {
+            state.unlock();
+        }
+        // An interrupt of this call does not concern the next one.
+        Thread.interrupted();
+        if (error != null && !(ended && error instanceof InterruptedException)) {
+            LockClient.log(WARNING, "onElected of the leadership \"" + term.leadership() + "\" failed", error);
+        }
+        if (error != null) {
+            revoke("onElected failed");
+        }
+    }
+
+    /** Revokes the term if it is not, and returns at once. */
+    void revoke(String why) {
+        TimeSource.Timer look;
+        state.lock();
+        try {
+            if (revoked) {
+                return;
+            }
+            revoked = true;
+            if (working != null) {
+                working.interrupt();
+            }
+            look = timer;
+            timer = time.schedule(stopNanos, this::overdue);
+        } finally {
+            state.unlock();
+        }
+        if (look != null) {
+            look.cancel();
+        }
+        LockClient.log(
+                INFO,
+                "This process no longer leads \"" + term.leadership() + "\" (term " + term.fencingToken() + "): "
+                        + why,
+                null);
+        thread.execute(this::stop);
+    }
+
+    private void stop() {
+        boolean began;
+        state.lock();
+        try {
+            began = elected;
+        } finally {
+            state.unlock();
+        }
+        try {
+            if (began) {
+                listener.onRevoked(term);
+            }
+        } catch (Throwable e) {
+            LockClient.log(WARNING, "onRevoked of the leadership \"" + term.leadership() + "\" failed", e);
+        }
+        Thread.interrupted();
+        release();
+        stopped.complete(null);
+    }
+
+    /** Looks at the lease, and again in time. */
+    private void look() {
+        long left = revokeIfDue();
+        state.lock();
+        try {
+            if (!revoked) {
+                timer = time.schedule(Math.min(left, LOOK_NANOS), this::look);
+            }
+        } finally {
+            state.unlock();
+        }
+    }
+
+    /** Revokes the term if there is just time to stop; returns how long after this moment that will be. */
+    private long revokeIfDue() {
+        Duration remaining = lease.remaining();
+        long left = remaining.toNanos() - stopNanos;
+        if (left <= 0) {
+            revoke("its lock was not renewed, and can be another's in " + DurationText.rounded(remaining));
+        }
+        return left;
+    }
+
+    private void overdue() {
+        if (release()) {
+            LockClient.log(
+                    WARNING,
+                    "The listener of the leadership \"" + term.leadership() + "\" has not stopped within "
+                            + DurationText.of(Duration.ofNanos(stopNanos)) + " (term " + term.fencingToken()
+                            + "), so another process may lead while it still works (expected: a listener that stops when"
+                            + " it is interrupted, or a longer stopWithin)",
+                    null);
+        }
+    }
+
+    /** Releases the lease, once; returns whether this call did. */
+    private boolean release() {
+        state.lock();
+        try {
+            if (releasing) {
+                return false;
+            }
+            releasing = true;
+            if (timer != null) {
+                timer.cancel();
+            }
+        } finally {
+            state.unlock();
+        }
+        // A lease that was lost needs no release, and the client repeats one that the store did not answer.
+        lease.releaseAsync().whenComplete((done, error) -> released.complete(null));
+        return true;
+    }
+
+    private void giveUp(Error error) {
+        LockClient.log(WARNING, "There is no thread for the leadership \"" + term.leadership() + "\"", error);
+        state.lock();
+        try {
+            revoked = true;
+            failed = true;
+        } finally {
+            state.unlock();
+        }
+        release();
+        stopped.complete(null);
+    }
+
+    private boolean hasFailed() {
+        state.lock();
+        try {
+            return failed;
+        } finally {
+            state.unlock();
+        }
+    }
+}
