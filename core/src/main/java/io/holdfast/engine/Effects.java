@@ -66,11 +66,11 @@ interface Effects {
     /** Requests {@link Contention#onPoll} after this time; replaces an earlier request. */
     void schedulePoll(long delayNanos);
 
-    /** Requests {@link Tenure#onRenewalDue} at this time; replaces an earlier request for this hold. */
+    /**
+     * Requests {@link Tenure#onRenewalDue} at this time; replaces an earlier request for this hold. A hold that is
+     * released, left, retained or abandoned is never due again.
+     */
     void watch(Hold hold, long atNanos);
-
-    /** Withdraws that request: the hold is over. */
-    void forget(Hold hold);
 
     // --- what is made ---
 

@@ -17,7 +17,6 @@ record Extending(NameState state) {
         }
         ClockReading now = ClockReading.now(state.settings().time);
         RenewRequest request = state.effects.upkeep().extensionRequest(held, extension, now, state.effects.name());
-        state.tenure.watch(held, now.nanos());
         state.effects.sendExtension(held, extension, request);
     }
 

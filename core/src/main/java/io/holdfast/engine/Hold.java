@@ -5,7 +5,7 @@ import io.holdfast.spi.HolderId;
 /**
  * One remote acquisition: the name is this client's at the store. Several leases may follow each other on it.
  *
- * <p>Some clients have ten thousand of these: the sizes of the fields were chosen so that one takes 112 bytes.
+ * <p>Some clients have ten thousand of these: the sizes of the fields were chosen so that one takes 120 bytes.
  *
  * <p>All fields but {@link #deadline} and {@link #asked} are guarded by the lock of the name; these two are written
  * under it and read anywhere. {@link #dueIndex} is guarded by the lock of {@link RenewalTimer}.
@@ -65,6 +65,9 @@ public final class Hold {
 
     /** When to ask the store next, by a renewal or a look. */
     long renewAtNanos;
+
+    /** When the timer calls next; {@link #NEVER} if it has to be told. Only for {@link Tenure}. */
+    long watchedNanos = NEVER;
 
     /** The store keeps the hold for as long as its lease may last: no renewals, only looks. */
     boolean looksOnly;

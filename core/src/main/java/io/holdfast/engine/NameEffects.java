@@ -75,6 +75,7 @@ abstract class NameEffects extends EventLock<NameState> implements Effects {
 
     @Override
     public final void sendRelease(Hold hold, @Nullable ActiveLease lease) {
+        forget(hold);
         engine.compensation
                 .release(ReleaseRequest.of(name, hold.holderId()), hold.longestNanos())
                 .whenComplete((reply, error) -> {
@@ -86,6 +87,7 @@ abstract class NameEffects extends EventLock<NameState> implements Effects {
 
     @Override
     public final void leave(Hold hold, ActiveLease lease) {
+        forget(hold);
         engine.compensation.retain(hold.holderId());
         engine.events.left(lease);
         engine.store.leave(name, hold.holderId(), lease::isInUse);
@@ -93,6 +95,7 @@ abstract class NameEffects extends EventLock<NameState> implements Effects {
 
     @Override
     public final void sendRetain(Hold hold, ActiveLease lease, long endNanos) {
+        forget(hold);
         engine.retention
                 .keep(hold, endNanos)
                 .whenComplete((wasGone, error) -> handle(state -> {
@@ -106,6 +109,7 @@ abstract class NameEffects extends EventLock<NameState> implements Effects {
 
     @Override
     public final void sendReleaseAndRequeue(Hold hold, Attempt attempt) {
+        forget(hold);
         ClockReading sent = attempt.markSending(engine.settings.time, engine.settings.nonces);
         engine.compensation
                 .release(ReleaseRequest.requeueing(name, hold.holderId(), request(attempt)), hold.longestNanos())
@@ -123,6 +127,7 @@ abstract class NameEffects extends EventLock<NameState> implements Effects {
 
     @Override
     public final void abandon(Hold hold) {
+        forget(hold);
         engine.compensation.abandonHold(name, hold.holderId(), hold.longestNanos());
     }
 
@@ -155,8 +160,8 @@ abstract class NameEffects extends EventLock<NameState> implements Effects {
         engine.renewals.watch(hold, atNanos);
     }
 
-    @Override
-    public final void forget(Hold hold) {
+    /** The hold is over here: it is never due again. */
+    private void forget(Hold hold) {
         engine.renewals.forget(hold);
         endRenewalFailure(hold, false);
     }

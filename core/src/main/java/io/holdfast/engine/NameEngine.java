@@ -246,8 +246,7 @@ final class NameEngine extends NameEffects implements NameEvents {
         if (!state.isContending()) {
             cancelPoll();
         }
-        state.tidy();
-        if (!retired && state.isFree()) {
+        if (state.settle() && !retired) {
             retired = true;
             engine.retire(this);
         }

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * What this client does about one name: the decisions, as a state machine without I/O, threads or timers. Each method
  * {@code on…}, here and in the three parts ({@link Contention}, {@link Tenure}, {@link Extending}), is an event. What
  * follows from an event is asked of {@link Effects}. The caller passes one event at a time, and calls {@link
- * #tidy} after each.
+ * #settle} after each.
  *
  * <p>Possible states and transitions:
  *
@@ -64,7 +64,7 @@ public final class NameState {
         return effects.settings();
     }
 
-    boolean isFree() {
+    private boolean isFree() {
         return forces == 0 && !isContending() && !tenure.isActive() && hasNoWaiters();
     }
 
@@ -101,14 +101,20 @@ public final class NameState {
         return contender;
     }
 
-    /** Drops what holds nothing, after each event. */
-    void tidy() {
+    /**
+     * Ends an event: drops what holds nothing, and tells the timer of the hold.
+     *
+     * @return whether nobody here needs the name any more
+     */
+    boolean settle() {
         if (hasNoWaiters()) {
             queue = null;
         }
         if (!isContending()) {
             contender = null;
         }
+        boolean holds = tenure.settle();
+        return !holds && forces == 0 && contender == null && queue == null;
     }
 
     // --- events from callers ---

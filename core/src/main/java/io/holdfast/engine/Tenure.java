@@ -67,7 +67,7 @@ public final class Tenure {
             return;
         }
         if (next == null) {
-            drop(held);
+            hold = null;
             state.effects.sendRelease(held, ended);
             return;
         }
@@ -75,7 +75,6 @@ public final class Tenure {
         if (mayLeaveOpenFor(next, held)) {
             held.open = true;
             state.effects.nudge(next);
-            watch(held, time().nanoTime());
         } else {
             handOut(held, 0);
         }
@@ -88,7 +87,7 @@ public final class Tenure {
     void onRetained(ActiveLease ended, long endNanos) {
         Hold held = takeBack(ended);
         if (held != null) {
-            drop(held);
+            hold = null;
             held.sequence++;
             state.effects.sendRetain(held, ended, endNanos);
             state.contention().beginAfterTenure();
@@ -144,11 +143,11 @@ public final class Tenure {
             loseLease(
                     "the client was closed while work under it ran; the lock stays locked until the lease has run out",
                     false);
-            drop(held);
+            hold = null;
             state.effects.leave(held, out);
         } else {
             loseLease("the client was closed", false);
-            drop(held);
+            hold = null;
             state.effects.sendRelease(held, null);
         }
     }
@@ -192,11 +191,7 @@ public final class Tenure {
 
     /** Asks the store about the hold at once, or when the next lease is out on it. */
     private void askNow(Hold held) {
-        long now = time().nanoTime();
-        upkeep().askNow(held, now);
-        if (lease != null) {
-            watch(held, now);
-        }
+        upkeep().askNow(held, time().nanoTime());
     }
 
     /** Marks the hold, which a command that is about to be sent may remove, and returns it. */
@@ -241,19 +236,13 @@ public final class Tenure {
         }
         if (reply instanceof RenewReply.Renewed seen && request.isLook()) {
             upkeep().onSeen(held, seen, sent);
-            watch(held, time().nanoTime());
         } else if (reply instanceof RenewReply.Renewed extended) {
-            ClockReading now = ClockReading.now(time());
-            if (extend(held, request, sent, extended, now)) {
-                watch(held, now.nanos());
-            }
+            extend(held, request, sent, extended);
         } else if (reply instanceof RenewReply.Gone) {
             loseGoneHold(held);
         } else if (error != null) {
             state.effects.reportRenewalFailure(held, error);
-            long now = time().nanoTime();
-            upkeep().onRenewalFailed(held, now);
-            watch(held, now);
+            upkeep().onRenewalFailed(held, time().nanoTime());
         }
     }
 
@@ -264,7 +253,7 @@ public final class Tenure {
             return;
         }
         if (reply instanceof RenewReply.Renewed extended) {
-            if (extend(held, request, sent, extended, ClockReading.now(time()))) {
+            if (extend(held, request, sent, extended)) {
                 handOut(held, request.leaseMillis() * 1_000_000);
             }
         } else {
@@ -287,6 +276,7 @@ public final class Tenure {
         if (due != hold) {
             return null;
         }
+        due.watchedNanos = Hold.NEVER;
         if (jumped) {
             upkeep().onClockJumped(due, sent);
         }
@@ -294,7 +284,6 @@ public final class Tenure {
             return null;
         }
         RenewRequest request = upkeep().dueRenewal(due, lease, sent, state.effects.name());
-        watch(due, sent.nanos());
         if (request == null) {
             return null;
         }
@@ -326,12 +315,12 @@ public final class Tenure {
         held.open = false;
         Waiter next = state.firstWaiter();
         if (next == null) {
-            drop(held);
+            hold = null;
             state.effects.sendRelease(held, null);
         } else if (held.deadline.hasPassed(time())) {
             loseHold(held, "", false);
         } else if (isOverFor(next, held)) {
-            drop(held);
+            hold = null;
             Attempt attempt = state.effects.newAttempt(state.storeLease(next), true);
             state.contention().resume(attempt);
             state.effects.sendReleaseAndRequeue(held, attempt);
@@ -341,7 +330,6 @@ public final class Tenure {
             grant(held, next);
         } else {
             RenewRequest setting = upkeep().settingRequest(held, next, state.effects.name());
-            watch(held, time().nanoTime());
             state.effects.sendPreparation(held, setting);
         }
     }
@@ -376,16 +364,14 @@ public final class Tenure {
         ActiveLease granted = next.leaseOn(held, now);
         lease = granted;
         upkeep().begin(held, granted, !state.hasNoWaiters(), now);
-        watch(held, now);
         state.effects.completeWaiter(next, granted);
     }
 
     // --- keeping ---
 
     /** Counts a renewal that the store confirmed. Returns false if the answer came too late, and the hold is lost. */
-    private boolean extend(
-            Hold renewed, RenewRequest request, ClockReading sent, RenewReply.Renewed reply, ClockReading now) {
-        boolean counts = upkeep().onRenewed(renewed, lease, request, sent, reply, now);
+    private boolean extend(Hold renewed, RenewRequest request, ClockReading sent, RenewReply.Renewed reply) {
+        boolean counts = upkeep().onRenewed(renewed, lease, request, sent, reply, ClockReading.now(time()));
         if (counts) {
             state.effects.reportRenewalSuccess(renewed);
         } else {
@@ -421,7 +407,7 @@ public final class Tenure {
      */
     private void loseHold(Hold held, String why, boolean answered) {
         loseLease(why, answered);
-        drop(held);
+        hold = null;
         // The hold may still be there, as its deadline comes first. Others need not wait for its end at the store.
         state.effects.abandon(held);
         state.contention().beginAfterTenure();
@@ -435,12 +421,22 @@ public final class Tenure {
         }
     }
 
-    private void drop(Hold held) {
-        hold = null;
-        state.effects.forget(held);
-    }
-
-    void watch(Hold held, long now) {
-        state.effects.watch(held, upkeep().nextDueNanos(held, lease, now));
+    /**
+     * Ends an event: moves the time at which the timer calls, if the event has moved it. No event does that itself, so
+     * none can forget it.
+     *
+     * @return whether there is a hold
+     */
+    boolean settle() {
+        Hold held = hold;
+        if (held == null) {
+            return false;
+        }
+        long due = upkeep().dueNanos(held, lease);
+        if (due != held.watchedNanos) {
+            held.watchedNanos = due;
+            state.effects.watch(held, due);
+        }
+        return true;
     }
 }

@@ -41,15 +41,18 @@ final class Upkeep {
         return held.looksOnly || isKeptUp(held, out);
     }
 
-    /** Returns when the hold is due next: at its end, at its lease's end, or to ask the store. */
-    long nextDueNanos(Hold held, @Nullable ActiveLease out, long now) {
+    /**
+     * Returns when the hold is due: at its end, at its lease's end, or to ask the store. Depends on the state alone, so
+     * that {@link Tenure#settle} can ask after each event whether the time has moved.
+     */
+    long dueNanos(Hold held, @Nullable ActiveLease out) {
         long at = held.deadline.nanos();
         if (out != null) {
             if (out.hasLimit()) {
                 at = Math.min(at, out.limitNanos());
             }
             if (isAskedAbout(held, out)) {
-                at = Math.min(at, Math.max(held.renewAtNanos, now));
+                at = Math.min(at, held.renewAtNanos);
             }
         }
         return at;

@@ -181,6 +181,30 @@ class NameStateTest {
         asks("lost: its time ran out without a successful renewal", "abandon hold 1");
     }
 
+    @Test
+    void the_timer_is_told_once_after_each_event_that_has_moved_the_time() {
+        hold();
+        long third = now().nanos() + ofSeconds(1).toNanos();
+        assertThat(effects.due).isEmpty();
+        assertThat(state.settle()).isFalse();
+        assertThat(effects.due).containsExactly(third);
+
+        Waiter waiter = arrive(DEFAULTS);
+        state.settle();
+        assertThat(effects.due).containsExactly(third);
+
+        // The timer has taken the hold out of its queue, so it is told even though nothing has moved.
+        effects.time.advance(ofMillis(500));
+        assertThat(state.tenure.onRenewalDue(hold(1), now(), false)).isNull();
+        state.settle();
+        assertThat(effects.due).containsExactly(third, third);
+
+        state.onLeave(waiter, Waiter.State.WITHDRAWN, null);
+        state.tenure.onReleased(lease());
+        assertThat(state.settle()).isTrue();
+        assertThat(effects.due).containsExactly(third, third);
+    }
+
     // --- other clients ---
 
     @Test
@@ -273,8 +297,7 @@ class NameStateTest {
         if (out != null) {
             state.tenure.onReleased(out);
         }
-        state.tidy();
-        assertThat(state.isFree()).isTrue();
+        assertThat(state.settle()).isTrue();
     }
 
     private Waiter arrive(LockOptions options) {

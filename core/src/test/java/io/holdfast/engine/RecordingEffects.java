@@ -31,6 +31,9 @@ final class RecordingEffects implements Effects, NameEvents {
 
     final Map<Integer, Hold> holds = new TreeMap<>();
 
+    /** The times at which the timer was asked to call. */
+    final List<Long> due = new ArrayList<>();
+
     /** The last renewal that sets a length. */
     @Nullable
     RenewRequest preparation;
@@ -150,10 +153,9 @@ final class RecordingEffects implements Effects, NameEvents {
     }
 
     @Override
-    public void watch(Hold hold, long atNanos) {}
-
-    @Override
-    public void forget(Hold hold) {}
+    public void watch(Hold hold, long atNanos) {
+        due.add(atNanos);
+    }
 
     @Override
     public Attempt newAttempt(long leaseNanos, boolean queue) {
