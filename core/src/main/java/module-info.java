@@ -7,6 +7,7 @@ module io.holdfast.core {
     requires static transitive org.jspecify;
 
     exports io.holdfast;
+    exports io.holdfast.jmx;
     exports io.holdfast.memory;
     exports io.holdfast.spi;
 

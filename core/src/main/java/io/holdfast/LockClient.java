@@ -403,6 +403,15 @@ public final class LockClient extends AcquireForms implements AutoCloseable {
     }
 
     /**
+     * Returns a stage that completes when this client has been closed; it is complete if the client is closed now. After
+     * a {@link #reopen}, another stage stands for the next close. What depends on the stage runs on the thread that
+     * calls {@link #close}, before that returns, so it must not wait.
+     */
+    public CompletionStage<@Nullable Void> whenClosed() {
+        return engine.whenClosed();
+    }
+
+    /**
      * Opens a closed client again, with a new id and new connections. Does nothing if the client is open. For a process
      * image (CRaC, SnapStart): close the client before the image is made, and reopen it after each restore. Leases from
      * before the close stay lost; locks from {@link #getLock} work again.
@@ -429,7 +438,7 @@ public final class LockClient extends AcquireForms implements AutoCloseable {
                 + (names == 1 ? " name" : " names") + " in use]";
     }
 
-    /** For {@link LockManagement} and the tests of this package. */
+    /** For the tests of this package. */
     Engine engine() {
         return engine;
     }

@@ -255,20 +255,6 @@ public final class Engine {
         return locks;
     }
 
-    /** Returns the threads that wait for a lock here. */
-    public List<ThreadWait> waitingThreads() {
-        List<ThreadWait> all = new ArrayList<>();
-        visitWaits((at, lease, first, waiting, holder) -> {
-            long now = settings.time.nanoTime();
-            for (Waiter waiter = first; waiter != null; waiter = waiter.after) {
-                if (waiter.parked != null) {
-                    all.add(new ThreadWait(at.name(), waiter.parked, waiter.threadId(), now - waiter.arrivedNanos));
-                }
-            }
-        });
-        return all;
-    }
-
     /** Shows all names that somebody here holds or waits for, one after the other. */
     public void visit(NameVisitor visitor) {
         names.values().forEach(name -> name.visit(visitor));
@@ -282,10 +268,9 @@ public final class Engine {
         names.values().forEach(name -> name.visitWaits(visitor));
     }
 
-    /** Runs this when the engine has been closed; at once if it is closed already. */
-    public void onClose(Runnable end) {
-        CompletionStage<@Nullable Void> whenClosed = closed;
-        whenClosed.thenRun(end);
+    /** Returns a stage that completes when the engine has been closed, and that only the engine can complete. */
+    public CompletionStage<@Nullable Void> whenClosed() {
+        return closed.minimalCompletionStage();
     }
 
     /**

@@ -1,10 +1,12 @@
 package io.holdfast.engine;
 
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.holdfast.DistributedLock;
 import io.holdfast.LeaseLostException;
 import io.holdfast.LockClient;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -17,6 +19,27 @@ class ReopenedLockTest {
     @AfterEach
     void close() {
         client.close();
+    }
+
+    @Test
+    void each_close_has_a_stage_of_its_own() {
+        CompletableFuture<?> first = client.whenClosed().toCompletableFuture();
+        assertThat(first).isNotDone();
+        client.close();
+        assertThat(first).isCompleted();
+        assertThat(client.whenClosed().toCompletableFuture()).isCompleted();
+        client.reopen();
+        CompletableFuture<?> second = client.whenClosed().toCompletableFuture();
+        assertThat(second).isNotDone();
+        client.close();
+        assertThat(second).isCompleted();
+    }
+
+    @Test
+    void nobody_outside_completes_the_stage_of_a_close() {
+        client.whenClosed().toCompletableFuture().complete(null);
+        assertThat(client.whenClosed().toCompletableFuture()).isNotDone();
+        assertThat(client.tryAcquire("x")).isPresent();
     }
 
     @Test

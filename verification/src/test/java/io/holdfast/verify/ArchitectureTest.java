@@ -36,6 +36,7 @@ import io.holdfast.console.web.ConsoleHandler;
 import io.holdfast.engine.Engine;
 import io.holdfast.history.History;
 import io.holdfast.jdbc.JdbcGuard;
+import io.holdfast.jmx.LockManagement;
 import io.holdfast.memory.MemoryLockStore;
 import io.holdfast.micrometer.HoldfastMetrics;
 import io.holdfast.observe.Observability;
@@ -78,6 +79,7 @@ class ArchitectureTest {
     private static final String API = "io.holdfast";
     private static final String ENGINE = "io.holdfast.engine";
     private static final String OBSERVE = "io.holdfast.observe";
+    private static final String JMX = "io.holdfast.jmx";
     private static final String SPI = "io.holdfast.spi";
     private static final String JDBC = "io.holdfast.jdbc";
     private static final String MEMORY = "io.holdfast.memory";
@@ -126,6 +128,7 @@ class ArchitectureTest {
                 new Room(API, API, OBSERVE, ENGINE, SPI),
                 new Room(ENGINE, ENGINE, API, SPI),
                 new Room(OBSERVE, OBSERVE, ENGINE, API, SPI, "jdk.jfr"),
+                new Room(JMX, JMX, API, SPI),
                 new Room(MEMORY, MEMORY, SPI),
                 new Room(JDBC, JDBC, API, SPI),
                 new Room(QUORUM, QUORUM, SPI),
@@ -295,6 +298,7 @@ class ArchitectureTest {
                         API,
                         ENGINE,
                         OBSERVE,
+                        JMX,
                         SPI,
                         MEMORY,
                         QUORUM,
@@ -324,7 +328,7 @@ class ArchitectureTest {
                 .check(product);
     }
 
-    private static final List<String> DOOR = List.of("LockClient", "AcquireForms", "LockOptions", "LockManagement");
+    private static final List<String> DOOR = List.of("LockClient", "AcquireForms", "LockOptions");
 
     private static ArchRule noLookInside(DescribedPredicate<JavaClass> where) {
         return noClasses().that(where).should().dependOnClassesThat(resideInAnyPackage(ENGINE, OBSERVE));
@@ -427,6 +431,7 @@ class ArchitectureTest {
             LockClient.class,
             Engine.class,
             Observability.class,
+            LockManagement.class,
             MemoryLockStore.class,
             JdbcGuard.class,
             QuorumStores.class,
@@ -461,6 +466,7 @@ class ArchitectureTest {
         private LockClient api;
         private Engine engine;
         private Observability observe;
+        private LockManagement jmx;
         private MemoryLockStore memory;
         private JdbcGuard jdbc;
         private QuorumStores quorum;

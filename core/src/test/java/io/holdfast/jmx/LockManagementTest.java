@@ -1,9 +1,12 @@
-package io.holdfast;
+package io.holdfast.jmx;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import io.holdfast.Lease;
+import io.holdfast.LockClient;
+import io.holdfast.LockClientClosedException;
 import java.lang.management.ManagementFactory;
 import java.util.concurrent.FutureTask;
 import javax.management.InstanceAlreadyExistsException;
@@ -35,7 +38,7 @@ class LockManagementTest {
     }
 
     @Test
-    void shows_which_threads_wait_for_which_lock() throws Exception {
+    void shows_what_is_held_and_waited_for() throws Exception {
         ObjectName name = LockManagement.register(client);
         Lease held = client.acquire("held");
         FutureTask<Long> work = new FutureTask<>(() -> {
@@ -52,22 +55,17 @@ class LockManagementTest {
         assertThat(shown.getWaitingCount()).isEqualTo(1);
         assertThat(shown.getRenewalLagMillis()).isZero();
         assertThat(shown.getStore()).isEqualTo("memory");
-        assertThat(shown.getWaitingThreads()).singleElement().satisfies(wait -> {
-            assertThat(wait.getLock()).isEqualTo("held");
-            assertThat(wait.getThread()).isEqualTo("the waiter");
-            assertThat(wait.getThreadId()).isEqualTo(waiter.getId());
-            assertThat(wait.getWaitedMillis()).isGreaterThanOrEqualTo(20);
-        });
         assertThat(shown.getLocks()).singleElement().satisfies(lock -> {
             assertThat(lock.getName()).isEqualTo("held");
             assertThat(lock.isHeld()).isTrue();
             assertThat(lock.getFencingToken()).isEqualTo(held.fencingToken());
             assertThat(lock.getRemainingMillis()).isPositive();
             assertThat(lock.getWaiting()).isEqualTo(1);
+            assertThat(lock.getLongestWaitMillis()).isGreaterThanOrEqualTo(20);
         });
         held.release();
         work.get();
-        assertThat(shown.getWaitingThreads()).isEmpty();
+        assertThat(shown.getWaitingCount()).isZero();
     }
 
     @Test
@@ -108,6 +106,21 @@ class LockManagementTest {
         assertThat(server.isRegistered(first)).isFalse();
         other.close();
         assertThat(server.isRegistered(second)).isFalse();
+    }
+
+    /** The next client under the same object has another id, and is registered on its own. */
+    @Test
+    void a_reopened_client_is_registered_again_under_its_new_id() {
+        ObjectName before = LockManagement.register(client);
+        client.close();
+        client.reopen();
+        ObjectName after = LockManagement.register(client);
+        assertThat(after).isNotEqualTo(before);
+        assertThat(server.isRegistered(before)).isFalse();
+        assertThat(JMX.newMXBeanProxy(server, after, LockClientMXBean.class).getId())
+                .isEqualTo(client.id());
+        client.close();
+        assertThat(server.isRegistered(after)).isFalse();
     }
 
     @Test

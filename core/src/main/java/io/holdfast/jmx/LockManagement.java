@@ -1,11 +1,14 @@
-package io.holdfast;
+package io.holdfast.jmx;
 
 import static java.util.Objects.requireNonNull;
 
-import io.holdfast.engine.Engine;
-import io.holdfast.engine.Limits;
-import io.holdfast.engine.Log;
-import io.holdfast.engine.ThreadWait;
+import io.holdfast.ForcedRelease;
+import io.holdfast.Lease;
+import io.holdfast.LocalLock;
+import io.holdfast.LockClient;
+import io.holdfast.LockClientClosedException;
+import io.holdfast.LockException;
+import io.holdfast.spi.EngineLog;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.Comparator;
@@ -19,7 +22,7 @@ import javax.management.ObjectName;
 
 /**
  * Shows clients by JMX, as {@link LockClientMXBean}, in the platform's MBean server. Thread-safe. Needs the module
- * {@code java.management}, which the rest of this package does not.
+ * {@code java.management}, which the other packages of this module do not.
  *
  * <pre>{@code
  * LockClient locks = LockClient.connect("redis://127.0.0.1:6379");
@@ -52,20 +55,24 @@ public final class LockManagement {
      * @param allowForceRelease whether {@code forceRelease} is allowed
      */
     public static ObjectName register(LockClient client, boolean allowForceRelease) {
-        Engine engine = requireNonNull(client, "client").engine();
-        engine.ensureOpen();
+        requireNonNull(client, "client");
+        String id = client.id();
         MBeanServer server = ManagementFactory.getPlatformMBeanServer();
+        ObjectName name;
         try {
-            ObjectName name = new ObjectName("io.holdfast:type=LockClient,id=" + engine.settings.clientId);
-            server.registerMBean(new Managed(engine, allowForceRelease), name);
-            engine.onClose(() -> unregister(server, name));
-            return name;
+            name = new ObjectName("io.holdfast:type=LockClient,id=" + id);
+            server.registerMBean(new Managed(client, id, allowForceRelease), name);
         } catch (JMException e) {
             throw new IllegalStateException(
-                    "The client " + engine.settings.clientId + " could not be registered with JMX: " + e
+                    "The client " + id + " could not be registered with JMX: " + e
                             + " (expected: one registration for each client)",
                     e);
         }
+        client.whenClosed().thenRun(() -> unregister(server, name));
+        if (!server.isRegistered(name)) {
+            throw new LockClientClosedException("The client " + id + " is closed, so JMX cannot show it");
+        }
+        return name;
     }
 
     private static void unregister(MBeanServer server, ObjectName name) {
@@ -74,21 +81,21 @@ public final class LockManagement {
         } catch (InstanceNotFoundException gone) {
             // Another thread unregistered it, which is what was wanted.
         } catch (JMException e) {
-            Log.LOG.log(System.Logger.Level.WARNING, "The MBean " + name + " could not be unregistered", e);
+            EngineLog.logger().log(System.Logger.Level.WARNING, "The MBean " + name + " could not be unregistered", e);
         }
     }
 
-    /** The engine of a client, and not the client, which may be opened again with another one. */
-    private record Managed(Engine engine, boolean allowForceRelease) implements LockClientMXBean {
+    /** @param id the client's id at the registration, for which the bean is unregistered before it changes */
+    private record Managed(LockClient client, String id, boolean allowForceRelease) implements LockClientMXBean {
 
         @Override
         public String getId() {
-            return engine.settings.clientId;
+            return id;
         }
 
         @Override
         public String getStore() {
-            return engine.store.describe();
+            return client.describeStore();
         }
 
         @Override
@@ -110,11 +117,11 @@ public final class LockManagement {
 
         @Override
         public long getRenewalLagMillis() {
-            return engine.renewalLag().toMillis();
+            return client.renewalLag().toMillis();
         }
 
         private Stream<LocalLock> locks() {
-            return engine.localLocks().stream();
+            return client.localLocks().stream();
         }
 
         @Override
@@ -128,17 +135,8 @@ public final class LockManagement {
         }
 
         @Override
-        public List<WaitingThread> getWaitingThreads() {
-            return engine.waitingThreads().stream()
-                    .sorted(Comparator.comparingLong(ThreadWait::waitedNanos).reversed())
-                    .limit(MOST)
-                    .<WaitingThread>map(Waiting::new)
-                    .toList();
-        }
-
-        @Override
         public String findHolder(String name) {
-            return answer(() -> engine.inspect(Limits.checkName(name)).holder().orElse(""));
+            return answer(() -> client.inspect(name).holder().orElse(""));
         }
 
         @Override
@@ -148,7 +146,7 @@ public final class LockManagement {
                         "A release by force is not allowed by JMX (expected: a client that was registered by"
                                 + " LockManagement.register(client, true))");
             }
-            return answer(() -> new Forced(engine.forceRelease(Limits.checkName(name), Limits.checkHolder(holder))));
+            return answer(() -> new Forced(client.forceRelease(name, holder)));
         }
 
         private static <T> T answer(Supplier<T> command) {
@@ -209,29 +207,6 @@ public final class LockManagement {
         @Override
         public long getLongestWaitMillis() {
             return lock.longestWait().toMillis();
-        }
-    }
-
-    private record Waiting(ThreadWait waiting) implements LockClientMXBean.WaitingThread {
-
-        @Override
-        public String getLock() {
-            return waiting.name();
-        }
-
-        @Override
-        public String getThread() {
-            return waiting.thread().getName();
-        }
-
-        @Override
-        public long getThreadId() {
-            return waiting.threadId();
-        }
-
-        @Override
-        public long getWaitedMillis() {
-            return Duration.ofNanos(waiting.waitedNanos()).toMillis();
         }
     }
 }

@@ -1,17 +1,19 @@
-package io.holdfast;
+package io.holdfast.jmx;
 
+import io.holdfast.ForcedRelease;
+import io.holdfast.LockClient;
 import java.util.List;
 
 /**
- * A {@link LockClient} as JMX shows it: what it holds, and which threads wait for which lock. {@link LockManagement}
+ * A {@link LockClient} as JMX shows it: what it holds, and for which locks its callers wait. {@link LockManagement}
  * registers it. Reading an attribute costs no command.
  *
  * <pre>{@code
  * ObjectName name = LockManagement.register(locks);
  * MBeanServer server = ManagementFactory.getPlatformMBeanServer();
  * LockClientMXBean client = JMX.newMXBeanProxy(server, name, LockClientMXBean.class);
- * for (LockClientMXBean.WaitingThread wait : client.getWaitingThreads()) {
- *     log.info("{} has waited for {} for {} ms", wait.getThread(), wait.getLock(), wait.getWaitedMillis());
+ * for (LockClientMXBean.LockInfo lock : client.getLocks()) {
+ *     log.info("{}: {} wait, the first for {} ms", lock.getName(), lock.getWaiting(), lock.getLongestWaitMillis());
  * }
  * }</pre>
  */
@@ -40,9 +42,6 @@ public interface LockClientMXBean {
      * the longest held first; 200 at most.
      */
     List<LockInfo> getLocks();
-
-    /** Returns the threads that wait for a lock, those that have waited longest first; 200 at most. */
-    List<WaitingThread> getWaitingThreads();
 
     /**
      * Returns who holds a lock, as the store shows it; empty if nobody does. Costs a command.
@@ -94,21 +93,5 @@ public interface LockClientMXBean {
 
         /** Returns how long the first of them has waited, in milliseconds. */
         long getLongestWaitMillis();
-    }
-
-    /** A thread that waits for a lock. */
-    interface WaitingThread {
-
-        /** Returns the name of the lock. */
-        String getLock();
-
-        /** Returns the name of the thread; empty for a virtual thread without one. */
-        String getThread();
-
-        /** Returns the id of the thread, as in a thread dump. */
-        long getThreadId();
-
-        /** Returns how long it has waited, in milliseconds. */
-        long getWaitedMillis();
     }
 }
