@@ -2,48 +2,130 @@ package io.holdfast;
 
 import static java.util.Objects.requireNonNull;
 
-import io.holdfast.engine.StoreErrors;
+import io.holdfast.engine.Engine;
+import io.holdfast.engine.MultiAcquisition;
+import io.holdfast.engine.WaitMode;
+import io.holdfast.engine.Waiter;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.function.Consumer;
-import java.util.function.Function;
 import java.util.function.Supplier;
-import org.jspecify.annotations.Nullable;
 
-/** The methods of {@link LockClient} that are made of others: without options, with a wait, under a lambda. */
-abstract sealed class AcquireForms permits LockClient {
+/** The methods of {@link LockClient} that hand out leases: of one name and of several, with a thread and without. */
+abstract sealed class AcquireForms permits TaskForms {
 
+    /** Returns the engine that is open now, or was the last. */
+    abstract Engine engine();
+
+    /**
+     * Acquires the lock. Waits for at most {@link LockOptions#waitAtMost}, or as long as needed without that option.
+     * Not reentrant: a thread that holds a lease on the name waits for itself; {@link LockClient#getLock} is reentrant.
+     *
+     * @throws IllegalStateException if the thread would wait for itself without end, as far as that is known: it holds
+     *     the name by {@link LockClient#getLock}, or with {@link LockOptions#releasedByThread}
+     * @throws LockTimeoutException if the wait time passed
+     * @throws LockStoreException if the store failed
+     * @throws InterruptedException if the thread was interrupted while it waited; nothing is left behind
+     */
     @CheckReturnValue
-    public abstract Lease acquire(String name, LockOptions options) throws InterruptedException;
-
-    @CheckReturnValue
-    public abstract Optional<Lease> tryAcquire(String name, LockOptions options) throws InterruptedException;
+    public Lease acquire(String name, LockOptions options) throws InterruptedException {
+        Waiter.ensureNotInterrupted();
+        return submit(name, options, WaitMode.PATIENT).await();
+    }
 
     /** Acquires the lock as {@link #tryAcquire(String)} does, with options that have no wait time. */
-    abstract Optional<Lease> tryOnce(String name, LockOptions options);
+    final Optional<Lease> tryOnce(String name, LockOptions options) {
+        return submit(name, options, WaitMode.TRY).awaitUninterruptibly();
+    }
 
+    /**
+     * Acquires the lock if that is possible within {@link LockOptions#waitAtMost}; without that option, if the lock is
+     * free now.
+     *
+     * @return empty if others held the lock for all of that time
+     * @throws LockStoreException if the store failed, or answered nothing during the whole wait
+     * @throws InterruptedException if the thread was interrupted while it waited; nothing is left behind
+     */
     @CheckReturnValue
-    public abstract CompletionStage<Lease> acquireAsync(String name, LockOptions options);
+    public Optional<Lease> tryAcquire(String name, LockOptions options) throws InterruptedException {
+        Waiter.ensureNotInterrupted();
+        return submit(name, options, WaitMode.TRY).awaitOptional();
+    }
 
-    @CheckReturnValue
-    public abstract CompletionStage<Optional<Lease>> tryAcquireAsync(String name, LockOptions options);
+    private Waiter submit(String name, LockOptions options, WaitMode mode) {
+        return requireNonNull(options, "options").isForTask()
+                ? engine().submitTask(name, options, mode)
+                : engine().submit(name, options, mode, null);
+    }
 
+    /**
+     * Acquires the lock without a thread that waits. The stage completes on the client's callback executor, with the
+     * exceptions of {@link #acquire(String, LockOptions)}. Cancelling its {@code toCompletableFuture()}, or completing
+     * it in another way ({@code orTimeout}), withdraws the wait.
+     */
     @CheckReturnValue
-    public abstract MultiLease acquireAll(Collection<String> names, LockOptions options) throws InterruptedException;
+    public CompletionStage<Lease> acquireAsync(String name, LockOptions options) {
+        return staged(
+                () -> engine().submitAsync(name, options, WaitMode.PATIENT).stage());
+    }
 
+    /** Acquires the lock as {@link #tryAcquire(String, LockOptions)} does, without a thread that waits. */
     @CheckReturnValue
-    public abstract Optional<MultiLease> tryAcquireAll(Collection<String> names, LockOptions options)
-            throws InterruptedException;
+    public CompletionStage<Optional<Lease>> tryAcquireAsync(String name, LockOptions options) {
+        return staged(() -> engine().submitAsync(name, options, WaitMode.TRY).optionalStage());
+    }
 
+    /**
+     * Acquires several locks together, all or none. Takes each distinct name once, in the order of the names, so that
+     * two callers with the same names in another order cannot block each other. {@link LockOptions#waitAtMost} limits
+     * the wait for all of them together. A caller that holds some of the names already, or takes others later, is
+     * outside that order.
+     *
+     * <p>The length of {@link LockOptions#leaseFor} counts for each lease from its own grant. If one lease ends while
+     * the acquisition waits for another, all are released and the acquisition begins again, until the wait time has
+     * passed.
+     *
+     * @throws LockTimeoutException if the wait time passed
+     * @throws LockStoreException if the store failed
+     * @throws InterruptedException if the thread was interrupted while it waited; nothing is left behind
+     * @throws IllegalArgumentException if there is no name, or a bad one
+     */
     @CheckReturnValue
-    public abstract CompletionStage<MultiLease> acquireAllAsync(Collection<String> names, LockOptions options);
+    public MultiLease acquireAll(Collection<String> names, LockOptions options) throws InterruptedException {
+        return new MultiAcquisition(engine(), names, options, WaitMode.PATIENT).await();
+    }
 
+    /**
+     * Acquires several locks as {@link #acquireAll} does, if that is possible within {@link LockOptions#waitAtMost};
+     * without that option, if all are free now.
+     *
+     * @return empty if they were not free together
+     */
     @CheckReturnValue
-    public abstract CompletionStage<Optional<MultiLease>> tryAcquireAllAsync(
-            Collection<String> names, LockOptions options);
+    public Optional<MultiLease> tryAcquireAll(Collection<String> names, LockOptions options)
+            throws InterruptedException {
+        return new MultiAcquisition(engine(), names, options, WaitMode.TRY).awaitOptional();
+    }
+
+    /**
+     * Acquires several locks as {@link #acquireAll} does, without a thread that waits. Cancelling the stage's {@code
+     * toCompletableFuture()}, or completing it in another way, withdraws the wait and releases the leases held so far.
+     */
+    @CheckReturnValue
+    public CompletionStage<MultiLease> acquireAllAsync(Collection<String> names, LockOptions options) {
+        return new MultiAcquisition(engine(), names, options, WaitMode.PATIENT).stage();
+    }
+
+    /**
+     * Acquires several locks as {@link #tryAcquireAll(Collection, LockOptions)} does, without a thread that waits. To
+     * end the stage from outside has the same effect as in {@link #acquireAllAsync(Collection, LockOptions)}.
+     */
+    @CheckReturnValue
+    public CompletionStage<Optional<MultiLease>> tryAcquireAllAsync(Collection<String> names, LockOptions options) {
+        return new MultiAcquisition(engine(), names, options, WaitMode.TRY).optionalStage();
+    }
 
     // --- without options, or with a wait alone ---
 
@@ -169,196 +251,15 @@ abstract sealed class AcquireForms permits LockClient {
         return tryAcquireAllAsync(names, LockOptions.defaults().waitAtMost(wait));
     }
 
-    // --- under a lambda: the lease is always released, by the thread that runs the task ---
-
-    /**
-     * Runs a task under the lock and releases the lock. Waits for the lock as long as needed.
-     *
-     * <p>The lease that the task receives is released by this method, or sooner by the thread that runs the task. Any
-     * other thread that releases it gets an {@link IllegalStateException}.
-     *
-     * <p>Not reentrant. Inside a transaction of the caller the lock is released before that commits: begin the
-     * transaction in the task, or use Spring's {@code LockTemplate} of {@code holdfast-spring-boot}, which waits for
-     * its end.
-     *
-     * @throws LeaseLostException after the task, if the lease was lost during it
-     */
-    public void run(String name, Consumer<? super Lease> task) throws InterruptedException {
-        run(name, LockOptions.defaults(), task);
-    }
-
-    /**
-     * Runs a task under the lock and releases the lock. For a task that throws checked exceptions, use {@link
-     * #runChecked}.
-     *
-     * @throws LeaseLostException after the task, if the lease was lost during it
-     * @throws LockTimeoutException if the wait time passed; the task has not run
-     */
-    public void run(String name, LockOptions options, Consumer<? super Lease> task) throws InterruptedException {
-        requireNonNull(task, "task");
-        this.<RuntimeException>runChecked(name, options, task::accept);
-    }
-
-    /** Runs a task as {@link #run(String, Consumer)} does, and returns its result. */
-    public <T extends @Nullable Object> T call(String name, Function<? super Lease, ? extends T> task)
-            throws InterruptedException {
-        return call(name, LockOptions.defaults(), task);
-    }
-
-    /** Runs a task as {@link #run(String, LockOptions, Consumer)} does, and returns its result. */
-    public <T extends @Nullable Object> T call(
-            String name, LockOptions options, Function<? super Lease, ? extends T> task) throws InterruptedException {
-        requireNonNull(task, "task");
-        return this.<T, RuntimeException>callChecked(name, options, task::apply);
-    }
-
-    /**
-     * Runs a task under the lock if the lock is free now, and releases the lock.
-     *
-     * @return whether the task ran
-     * @throws LeaseLostException after the task, if the lease was lost during it
-     */
-    public boolean tryRun(String name, Consumer<? super Lease> task) {
-        requireNonNull(task, "task");
-        return run(tryOnce(name, underTask(LockOptions.defaults())), task);
-    }
-
-    /**
-     * Runs a task under the lock if that is possible within this time, and releases the lock.
-     *
-     * @return whether the task ran
-     * @throws LeaseLostException after the task, if the lease was lost during it
-     */
-    public boolean tryRun(String name, Duration wait, Consumer<? super Lease> task) throws InterruptedException {
-        return tryRun(name, LockOptions.defaults().waitAtMost(wait), task);
-    }
-
-    /**
-     * Runs a task under the lock if {@link LockClient#tryAcquire(String, LockOptions)} acquires it, and releases the
-     * lock.
-     *
-     * @return whether the task ran
-     * @throws LeaseLostException after the task, if the lease was lost during it
-     */
-    public boolean tryRun(String name, LockOptions options, Consumer<? super Lease> task) throws InterruptedException {
-        requireNonNull(task, "task");
-        return run(tryAcquire(name, underTask(options)), task);
-    }
-
-    private static LockOptions underTask(LockOptions options) {
-        return options.forTask().leftAtClose();
-    }
-
-    private static boolean run(Optional<Lease> acquired, Consumer<? super Lease> task) {
-        acquired.ifPresent(lease -> {
-            try (lease) {
-                task.accept(lease);
-            }
-        });
-        return acquired.isPresent();
-    }
-
-    /** Runs a task as {@link #run(String, Consumer)} does, and rethrows its checked exception. */
-    public <E extends Exception> void runChecked(String name, LeaseTask<E> task) throws E, InterruptedException {
-        runChecked(name, LockOptions.defaults(), task);
-    }
-
-    /** Runs a task as {@link #run(String, LockOptions, Consumer)} does, and rethrows its checked exception. */
-    public <E extends Exception> void runChecked(String name, LockOptions options, LeaseTask<E> task)
-            throws E, InterruptedException {
-        requireNonNull(task, "task");
-        try (Lease lease = acquire(name, underTask(options))) {
-            task.run(lease);
-        }
-    }
-
-    /** Runs a task as {@link #call(String, Function)} does, and rethrows its checked exception. */
-    public <T extends @Nullable Object, E extends Exception> T callChecked(String name, LeaseCall<T, E> task)
-            throws E, InterruptedException {
-        return callChecked(name, LockOptions.defaults(), task);
-    }
-
-    /** Runs a task as {@link #call(String, LockOptions, Function)} does, and rethrows its checked exception. */
-    public <T extends @Nullable Object, E extends Exception> T callChecked(
-            String name, LockOptions options, LeaseCall<T, E> task) throws E, InterruptedException {
-        requireNonNull(task, "task");
-        try (Lease lease = acquire(name, underTask(options))) {
-            return task.call(lease);
-        }
-    }
-
-    /** Runs an asynchronous task: {@link #callAsync(String, LockOptions, Function)} with the defaults. */
-    public <T extends @Nullable Object> CompletionStage<T> callAsync(
-            String name, Function<? super Lease, ? extends CompletionStage<T>> task) {
-        return callAsync(name, LockOptions.defaults(), task);
-    }
-
-    /**
-     * Runs an asynchronous task under the lock, and releases the lock when the stage of the task ends in any way. The
-     * task begins on the client's callback executor.
-     *
-     * <p>Completing the returned stage from outside ({@code cancel}, {@code orTimeout}) withdraws the wait. A task that
-     * has begun continues and keeps the lock until its stage ends: an earlier release would leave running work without
-     * protection.
-     *
-     * @return the outcome of the task, after the release; {@link LeaseLostException} if the lease was lost before
-     */
-    public <T extends @Nullable Object> CompletionStage<T> callAsync(
-            String name, LockOptions options, Function<? super Lease, ? extends CompletionStage<T>> task) {
-        requireNonNull(task, "task");
-        CompletableFuture<Lease> acquired =
-                acquireAsync(name, options.leftAtClose()).toCompletableFuture();
-        CompletableFuture<T> outcome = acquired.newIncompleteFuture();
-        CompletionStage<T> ended = outcome;
-        ended.whenComplete((value, why) -> acquired.cancel(false));
-        CompletionStage<Lease> granted = acquired;
-        granted.whenComplete((lease, why) -> {
-            if (why != null) {
-                outcome.completeExceptionally(StoreErrors.cause(why));
-            } else if (outcome.isDone()) {
-                var unused = lease.releaseAsync();
-            } else {
-                begun(task, lease)
-                        .whenComplete((value, failure) -> lease.releaseAsync()
-                                .whenComplete((nothing, loss) -> end(outcome, value, failure, loss)));
-            }
-        });
-        return outcome;
-    }
-
     /**
      * Returns the form's stage. A closed client fails the stage instead of throwing, because the caller made no
      * mistake.
      */
-    static <T> CompletionStage<T> staged(Supplier<CompletionStage<T>> form) {
+    private static <T> CompletionStage<T> staged(Supplier<CompletionStage<T>> form) {
         try {
             return form.get();
         } catch (LockClientClosedException e) {
             return CompletableFuture.failedFuture(e);
-        }
-    }
-
-    private static <T extends @Nullable Object> CompletionStage<T> begun(
-            Function<? super Lease, ? extends CompletionStage<T>> task, Lease lease) {
-        try {
-            return requireNonNull(task.apply(lease), "the stage that the task returns");
-        } catch (Throwable e) {
-            return CompletableFuture.failedFuture(e);
-        }
-    }
-
-    private static <T extends @Nullable Object> void end(
-            CompletableFuture<T> outcome, T value, @Nullable Throwable failure, @Nullable Throwable loss) {
-        if (failure != null) {
-            Throwable why = StoreErrors.cause(failure);
-            if (loss != null) {
-                why.addSuppressed(StoreErrors.cause(loss));
-            }
-            outcome.completeExceptionally(why);
-        } else if (loss != null) {
-            outcome.completeExceptionally(StoreErrors.cause(loss));
-        } else {
-            outcome.complete(value);
         }
     }
 }

@@ -7,12 +7,9 @@ import io.holdfast.engine.EngineSettings;
 import io.holdfast.engine.Limits;
 import io.holdfast.engine.Log;
 import io.holdfast.engine.LostHolds;
-import io.holdfast.engine.MultiAcquisition;
 import io.holdfast.engine.StoreOpening;
 import io.holdfast.engine.Stores;
 import io.holdfast.engine.ThreadLock;
-import io.holdfast.engine.WaitMode;
-import io.holdfast.engine.Waiter;
 import io.holdfast.observe.Observability;
 import io.holdfast.spi.Finding;
 import io.holdfast.spi.LockStore;
@@ -21,9 +18,7 @@ import io.holdfast.spi.StoreHealth;
 import io.holdfast.spi.TimeSource;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.List;
-import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
@@ -77,7 +72,7 @@ import org.jspecify.annotations.Nullable;
  * methods without an executor run on the client's callback executor. If that executor has not begun to deliver a lease
  * within the length of the lease, the client releases the lease and the stage fails with {@link LeaseLostException}.
  */
-public final class LockClient extends AcquireForms implements AutoCloseable {
+public final class LockClient extends TaskForms implements AutoCloseable {
 
     static {
         Log.writeBy(LockClient::write);
@@ -124,121 +119,6 @@ public final class LockClient extends AcquireForms implements AutoCloseable {
     /** Returns a new builder; it needs a {@link Builder#uri} or a {@link Builder#store}. */
     public static Builder builder() {
         return new Builder();
-    }
-
-    /**
-     * Acquires the lock. Waits for at most {@link LockOptions#waitAtMost}, or as long as needed without that option.
-     * Not reentrant: a thread that holds a lease on the name waits for itself; {@link #getLock} is reentrant.
-     *
-     * @throws IllegalStateException if the thread would wait for itself without end, as far as that is known: it holds
-     *     the name by {@link #getLock}, or with {@link LockOptions#releasedByThread}
-     * @throws LockTimeoutException if the wait time passed
-     * @throws LockStoreException if the store failed
-     * @throws InterruptedException if the thread was interrupted while it waited; nothing is left behind
-     */
-    @Override
-    @CheckReturnValue
-    public Lease acquire(String name, LockOptions options) throws InterruptedException {
-        Waiter.ensureNotInterrupted();
-        return submit(name, options, WaitMode.PATIENT).await();
-    }
-
-    @Override
-    Optional<Lease> tryOnce(String name, LockOptions options) {
-        return submit(name, options, WaitMode.TRY).awaitUninterruptibly();
-    }
-
-    /**
-     * Acquires the lock if that is possible within {@link LockOptions#waitAtMost}; without that option, if the lock is
-     * free now.
-     *
-     * @return empty if others held the lock for all of that time
-     * @throws LockStoreException if the store failed, or answered nothing during the whole wait
-     * @throws InterruptedException if the thread was interrupted while it waited; nothing is left behind
-     */
-    @Override
-    @CheckReturnValue
-    public Optional<Lease> tryAcquire(String name, LockOptions options) throws InterruptedException {
-        Waiter.ensureNotInterrupted();
-        return submit(name, options, WaitMode.TRY).awaitOptional();
-    }
-
-    private Waiter submit(String name, LockOptions options, WaitMode mode) {
-        return requireNonNull(options, "options").isForTask()
-                ? engine.submitTask(name, options, mode)
-                : engine.submit(name, options, mode, null);
-    }
-
-    /**
-     * Acquires the lock without a thread that waits. The stage completes on the client's callback executor, with the
-     * exceptions of {@link #acquire(String, LockOptions)}. Cancelling its {@code toCompletableFuture()}, or completing
-     * it in another way ({@code orTimeout}), withdraws the wait.
-     */
-    @Override
-    @CheckReturnValue
-    public CompletionStage<Lease> acquireAsync(String name, LockOptions options) {
-        return staged(() -> engine.submitAsync(name, options, WaitMode.PATIENT).stage());
-    }
-
-    /** Acquires the lock as {@link #tryAcquire(String, LockOptions)} does, without a thread that waits. */
-    @Override
-    @CheckReturnValue
-    public CompletionStage<Optional<Lease>> tryAcquireAsync(String name, LockOptions options) {
-        return staged(() -> engine.submitAsync(name, options, WaitMode.TRY).optionalStage());
-    }
-
-    /**
-     * Acquires several locks together, all or none. Takes each distinct name once, in the order of the names, so that
-     * two callers with the same names in another order cannot block each other. {@link LockOptions#waitAtMost} limits
-     * the wait for all of them together. A caller that holds some of the names already, or takes others later, is
-     * outside that order.
-     *
-     * <p>The length of {@link LockOptions#leaseFor} counts for each lease from its own grant. If one lease ends while
-     * the acquisition waits for another, all are released and the acquisition begins again, until the wait time has
-     * passed.
-     *
-     * @throws LockTimeoutException if the wait time passed
-     * @throws LockStoreException if the store failed
-     * @throws InterruptedException if the thread was interrupted while it waited; nothing is left behind
-     * @throws IllegalArgumentException if there is no name, or a bad one
-     */
-    @Override
-    @CheckReturnValue
-    public MultiLease acquireAll(Collection<String> names, LockOptions options) throws InterruptedException {
-        return new MultiAcquisition(engine, names, options, WaitMode.PATIENT).await();
-    }
-
-    /**
-     * Acquires several locks as {@link #acquireAll} does, if that is possible within {@link LockOptions#waitAtMost};
-     * without that option, if all are free now.
-     *
-     * @return empty if they were not free together
-     */
-    @Override
-    @CheckReturnValue
-    public Optional<MultiLease> tryAcquireAll(Collection<String> names, LockOptions options)
-            throws InterruptedException {
-        return new MultiAcquisition(engine, names, options, WaitMode.TRY).awaitOptional();
-    }
-
-    /**
-     * Acquires several locks as {@link #acquireAll} does, without a thread that waits. Cancelling the stage's {@code
-     * toCompletableFuture()}, or completing it in another way, withdraws the wait and releases the leases held so far.
-     */
-    @Override
-    @CheckReturnValue
-    public CompletionStage<MultiLease> acquireAllAsync(Collection<String> names, LockOptions options) {
-        return new MultiAcquisition(engine, names, options, WaitMode.PATIENT).stage();
-    }
-
-    /**
-     * Acquires several locks as {@link #tryAcquireAll(Collection, LockOptions)} does, without a thread that waits. To
-     * end the stage from outside has the same effect as in {@link #acquireAllAsync(Collection, LockOptions)}.
-     */
-    @Override
-    @CheckReturnValue
-    public CompletionStage<Optional<MultiLease>> tryAcquireAllAsync(Collection<String> names, LockOptions options) {
-        return new MultiAcquisition(engine, names, options, WaitMode.TRY).optionalStage();
     }
 
     /** Returns a name as a {@link java.util.concurrent.locks.Lock}: a view without state. Costs no command. */
@@ -438,7 +318,7 @@ public final class LockClient extends AcquireForms implements AutoCloseable {
                 + (names == 1 ? " name" : " names") + " in use]";
     }
 
-    /** For the tests of this package. */
+    @Override
     Engine engine() {
         return engine;
     }

@@ -13,7 +13,7 @@
  * are left out.
  *
  * <pre>
- *  1  LockClient         the API, with its superclass AcquireForms; the caller's thread waits in its Waiter
+ *  1  AcquireForms       superclass of LockClient, the API; the caller's thread waits in its Waiter
  *     ───────────────────────────────────────────── package io.holdfast.engine ──
  *  2  Engine             one for each client: makes the Waiter, finds the engine of the name
  *  3  Waiter             the caller: its options, deadline and outcome

@@ -328,7 +328,7 @@ class ArchitectureTest {
                 .check(product);
     }
 
-    private static final List<String> DOOR = List.of("LockClient", "AcquireForms", "LockOptions");
+    private static final List<String> DOOR = List.of("LockClient", "AcquireForms", "TaskForms", "LockOptions");
 
     private static ArchRule noLookInside(DescribedPredicate<JavaClass> where) {
         return noClasses().that(where).should().dependOnClassesThat(resideInAnyPackage(ENGINE, OBSERVE));
