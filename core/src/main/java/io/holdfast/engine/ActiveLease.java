@@ -2,19 +2,15 @@ package io.holdfast.engine;
 
 import static java.util.Objects.requireNonNull;
 
-import io.holdfast.DistributedLock;
 import io.holdfast.Lease;
 import io.holdfast.LeaseLostException;
 import io.holdfast.LockOptions;
 import io.holdfast.LockStoreException;
 import io.holdfast.spi.DurationText;
 import io.holdfast.spi.TimeSource;
-import java.lang.ref.WeakReference;
 import java.time.Duration;
-import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import org.jspecify.annotations.Nullable;
 
@@ -32,11 +28,9 @@ import org.jspecify.annotations.Nullable;
  * <p>Invariant: {@code isValid()} ⇒ HELD and neither the hold's deadline nor the lease's own limit has passed.
  * Each call reads the clock, so validity ends in time even if no thread of the client runs.
  *
- * <p>Invariant: from the delivery of a lease on, the engine refers strongly to its handle only through the user's loss
- * callbacks. So when the handle has been collected, the user cannot release the lease any more. This object is the weak
- * reference to the handle instead of having one, because some clients keep ten thousand leases.
+ * <p>The superclass knows who may release it.
  */
-public final class ActiveLease extends WeakReference<LeaseHandle> implements Lease {
+public final class ActiveLease extends LeaseUser implements Lease {
 
     /** RELEASED or LOST; null while HELD. */
     private sealed interface End permits Released, Lost {}
@@ -50,48 +44,12 @@ public final class ActiveLease extends WeakReference<LeaseHandle> implements Lea
      */
     private record Released(CompletableFuture<Boolean> answer) implements End {}
 
-    private static final class Lost implements End {
-        private final String why;
-
-        /** Whether the user has ended the lost lease. */
-        private volatile boolean isGivenBack;
-
-        Lost(String why) {
-            this.why = why;
-        }
-    }
-
-    /** What an owner thread has taken. Not in the lease, so that a lost lease does not keep its thread reachable. */
-    static final class Holds {
-        int count = 1; // by the owner thread
-        volatile String lostWhy = "";
-
-        /** Whether the thread has unlocked the lost lock as often as it had taken it. */
-        volatile boolean isGivenBack;
-
-        /** Whether a close of the client left the lock to work that goes on: the store may wait for the unlock. */
-        boolean isLeft; // before the loss, by the engine's lock
-    }
-
-    /** A bit of {@link #handOff}: a close of the client leaves the lease, because its work may go on. */
-    private static final int LEFT_AT_CLOSE = 1 << 15;
-
-    /** A bit of {@link #handOff}: the caller still waits for other names, so nobody works under the lease yet. */
-    private static final int UNDELIVERED = 1 << 14;
-
-    private static final int HAND_OFF_NUMBER = UNDELIVERED - 1;
+    private record Lost(String why) implements End {}
 
     public static final long NO_LIMIT = Long.MAX_VALUE;
 
     private static final AtomicReferenceFieldUpdater<ActiveLease, End> END =
             AtomicReferenceFieldUpdater.newUpdater(ActiveLease.class, End.class, "end");
-
-    @SuppressWarnings("rawtypes")
-    private static final AtomicReferenceFieldUpdater<ActiveLease, Queue> LOSS_CALLBACKS =
-            AtomicReferenceFieldUpdater.newUpdater(ActiveLease.class, Queue.class, "lossCallbacks");
-
-    private static final AtomicReferenceFieldUpdater<ActiveLease, Holds> HOLDS =
-            AtomicReferenceFieldUpdater.newUpdater(ActiveLease.class, Holds.class, "holds");
 
     public final Hold hold;
     public final long grantedNanos;
@@ -102,27 +60,14 @@ public final class ActiveLease extends WeakReference<LeaseHandle> implements Lea
     /** Whether the engine renews it; false for {@code leaseFor}. */
     final boolean renewed;
 
-    /** The only thread that releases the lease; null if any thread may. */
-    private final @Nullable Thread releaser;
+    /** The number of the lease on its hold. */
+    private final int handOff;
 
-    /**
-     * The id of the thread that waited for the lease, or zero: explains the next wait of the same thread. Negative if
-     * the caller has declared that that thread releases the lease: a field of its own would make each lease larger.
-     */
-    private final long takenBy;
+    /** Whether a close of the client leaves the lease, because its work may go on. */
+    private final boolean leftAtClose;
 
-    /**
-     * How often the owner thread took the lock. Null while the thread took it once and has not lost it, which is true
-     * of most locks of a client that holds ten thousand.
-     */
-    private volatile @Nullable Holds holds; // made once
-
-    /**
-     * The number of the lease on its hold, which has 14 bits, {@link #LEFT_AT_CLOSE} and {@link #UNDELIVERED}. A char,
-     * as in {@link Hold}: an int or one field more would make each lease larger. Only {@link #UNDELIVERED} changes,
-     * under the engine's lock.
-     */
-    private char handOff;
+    /** Whether somebody may work under the lease: its caller waits for no other names. */
+    private boolean delivered; // by the engine's lock
 
     /** Null unless the client was asked to remember anything of it. */
     public final @Nullable Origin origin;
@@ -131,23 +76,19 @@ public final class ActiveLease extends WeakReference<LeaseHandle> implements Lea
     private boolean reportedForgotten; // by the engine's lock
 
     private volatile @Nullable End end; // set once, through END
-    private volatile @Nullable Queue<Runnable> lossCallbacks; // made when the first is registered
 
     /** Makes the lease that a waiter is granted; {@code handle} is null if a thread owns the lease. */
     ActiveLease(Hold hold, long grantedNanos, Waiter waiter, @Nullable LeaseHandle handle) {
-        super(handle);
+        super(waiter, handle);
         LockOptions options = waiter.options;
         this.hold = hold;
-        this.handOff = (char) (hold.nextHandOff()
-                | (options.isLeftAtClose() ? LEFT_AT_CLOSE : 0)
-                | (waiter.isPart ? UNDELIVERED : 0));
+        this.handOff = hold.nextHandOff();
+        this.leftAtClose = options.isLeftAtClose();
+        this.delivered = !waiter.isPart;
         this.grantedNanos = grantedNanos;
         this.limitNanos =
                 options.holdAtMost().map(most -> grantedNanos + most.toNanos()).orElse(NO_LIMIT);
         this.renewed = options.leaseFor().isEmpty();
-        boolean declared = waiter.owner == null && options.isReleasedByThread();
-        this.releaser = declared ? waiter.parked : waiter.owner;
-        this.takenBy = declared ? -waiter.threadId() : waiter.threadId();
         this.origin = waiter.origin();
     }
 
@@ -170,26 +111,15 @@ public final class ActiveLease extends WeakReference<LeaseHandle> implements Lea
         return reportedForgotten;
     }
 
-    /** Returns whether the thread with this id waited for the lease; zero is no thread. */
-    boolean wasTakenBy(long threadId) {
-        return threadId != 0 && Math.abs(takenBy) == threadId;
-    }
-
-    /** Returns the thread that owns it as a {@link DistributedLock}, or null: then the lease itself is the owner. */
-    @Nullable
-    public Thread owner() {
-        return takenBy < 0 ? null : releaser;
-    }
-
     /**
      * Returns whether work under it may go on when the client is closed.
      *
      * @param closer the thread that closes the client; null if no thread of a user does
      */
     boolean isUsedAfterCloseBy(@Nullable Thread closer) {
-        boolean inCall = (handOff & LEFT_AT_CLOSE) != 0;
-        boolean delivered = (handOff & UNDELIVERED) == 0;
-        return delivered && !hasEnded() && (inCall || (releaser != null && releaser != closer)) && mayBeGivenBack();
+        Thread releaser = releaser();
+        boolean isElsewhere = releaser != null && releaser != closer;
+        return delivered && !hasEnded() && (leftAtClose || isElsewhere) && mayBeGivenBack();
     }
 
     /** The caller has all the names that it asked for together. If the client was closed before, the lease is lost. */
@@ -199,7 +129,7 @@ public final class ActiveLease extends WeakReference<LeaseHandle> implements Lea
 
     /** Called by the engine. */
     void noteDelivered() {
-        handOff &= (char) ~UNDELIVERED;
+        delivered = true;
     }
 
     /** A close of the client is about to end the lease, and leaves the hold to the work under it. */
@@ -211,43 +141,15 @@ public final class ActiveLease extends WeakReference<LeaseHandle> implements Lea
 
     /** Returns whether the work under a lost lease may still run: its user has not ended it, and still can. */
     boolean isInUse() {
-        boolean isGivenBack = owner() != null ? holds().isGivenBack : end instanceof Lost lost && lost.isGivenBack;
         // A renewed lease may be used for longer than its last deadline; one with an end of its own ends the work.
         boolean isAtEnd = renewed ? isAtLimit() : isOver();
-        return !isGivenBack && !isReleased() && !isAtEnd && mayBeGivenBack();
-    }
-
-    /** Returns whether the thread that alone releases it is alive; without one, whether a user still refers to it. */
-    private boolean mayBeGivenBack() {
-        return releaser != null ? releaser.isAlive() : !refersTo(null);
-    }
-
-    /** Returns the id of the only thread that releases it; zero if any thread may. */
-    @SuppressWarnings("deprecation") // threadId() came with Java 19
-    public long releaserId() {
-        return releaser == null ? 0 : releaser.getId();
-    }
-
-    /** Refuses a release by another thread than its own, while the lease has not ended. */
-    void ensureReleasedByItsThread() {
-        if (releaser != null && !Thread.currentThread().equals(releaser) && !hasEnded()) {
-            throw new IllegalStateException(describe() + " cannot be released by thread "
-                    + Quoted.name(Thread.currentThread().getName())
-                    + ": run, call or tryRun releases it after the task (expected: a release by thread "
-                    + Quoted.name(releaser.getName())
-                    + ", or acquire, whose lease any thread may release)");
-        }
-    }
-
-    /** Returns whether only this thread can end the lease, so that its own wait for the name would never end. */
-    boolean endsOnlyBy(Thread thread) {
-        return thread.equals(releaser) && renewed && !hasLimit() && isValid();
+        return holdCount() > 0 && !isReleased() && !isAtEnd && mayBeGivenBack();
     }
 
     /** Returns the thread without which the lease never ends; null if it is over, or may end in another way. */
     @Nullable
     Thread endlesslyHeldBy() {
-        return renewed && !hasLimit() && isHeldNow() ? releaser : null;
+        return renewed && !hasLimit() && isHeldNow() ? releaser() : null;
     }
 
     @Override
@@ -257,7 +159,7 @@ public final class ActiveLease extends WeakReference<LeaseHandle> implements Lea
 
     @Override
     public long fencingToken() {
-        return Hold.token(hold.base, handOffNumber());
+        return Hold.token(hold.base, handOff);
     }
 
     @Override
@@ -265,28 +167,9 @@ public final class ActiveLease extends WeakReference<LeaseHandle> implements Lea
         return hold.holderId();
     }
 
-    private int handOffNumber() {
-        return handOff & HAND_OFF_NUMBER;
-    }
-
     /** Returns whether it was handed out on a hold that had a lease before. */
     public boolean isHandedOn() {
-        return handOffNumber() > 0;
-    }
-
-    /** Only for a lease that a thread owns. */
-    @SuppressWarnings("NullAway") // the field is null before: the JDK's signature does not allow for that
-    Holds holds() {
-        if (holds == null) {
-            HOLDS.compareAndSet(this, null, new Holds());
-        }
-        return requireNonNull(holds);
-    }
-
-    /** Returns how many times the owner thread has taken the lock without an unlock. */
-    int holdCount() {
-        Holds taken = holds;
-        return taken == null ? 1 : taken.count;
+        return handOff > 0;
     }
 
     @Override
@@ -367,20 +250,11 @@ public final class ActiveLease extends WeakReference<LeaseHandle> implements Lea
 
     @Override
     public void onLost(Runnable callback) {
-        requireNonNull(callback, "callback");
-        lossCallbacks().add(callback);
+        addLossCallback(requireNonNull(callback, "callback"));
         isValid();
         if (end instanceof Lost) {
-            runLossCallbacks();
+            runLossCallbacks(hold.engine.callbacks());
         }
-    }
-
-    @SuppressWarnings("NullAway") // the field is null before: the JDK's signature does not allow for that
-    private Queue<Runnable> lossCallbacks() {
-        if (lossCallbacks == null) {
-            LOSS_CALLBACKS.compareAndSet(this, null, new ConcurrentLinkedQueue<Runnable>());
-        }
-        return requireNonNull(lossCallbacks);
     }
 
     @Override
@@ -473,16 +347,6 @@ public final class ActiveLease extends WeakReference<LeaseHandle> implements Lea
         return END.compareAndSet(this, null, ended);
     }
 
-    void runLossCallbacks() {
-        Queue<Runnable> callbacks = lossCallbacks;
-        if (callbacks == null) {
-            return;
-        }
-        for (Runnable callback = callbacks.poll(); callback != null; callback = callbacks.poll()) {
-            hold.engine.callbacks().executeLoss(callback);
-        }
-    }
-
     /** Called by the engine, once, after the owner released. */
     void end(boolean wasGone) {
         if (end instanceof Released released) {
@@ -501,7 +365,9 @@ public final class ActiveLease extends WeakReference<LeaseHandle> implements Lea
     private @Nullable CompletableFuture<Boolean> tryRelease(long holdAtLeastNanos) {
         CompletableFuture<Boolean> answer = new CompletableFuture<>();
         if (!isValid() || !endAs(new Released(answer))) {
-            noteGivenBack();
+            if (end instanceof Lost) {
+                holds().giveAllBack();
+            }
             return null;
         }
         long endNanos = grantedNanos + holdAtLeastNanos;
@@ -511,15 +377,6 @@ public final class ActiveLease extends WeakReference<LeaseHandle> implements Lea
             hold.engine.onReleased(this);
         }
         return answer;
-    }
-
-    private void noteGivenBack() {
-        if (end instanceof Lost lost) {
-            lost.isGivenBack = true;
-            if (owner() != null) {
-                holds().isGivenBack = true;
-            }
-        }
     }
 
     LeaseLostException lostException() {

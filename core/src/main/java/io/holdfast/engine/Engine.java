@@ -99,7 +99,7 @@ public final class Engine {
     private void refuseWaitForItself(String name, Waiter waiter) {
         NameEngine engine = waiter.waitNanos == Waiter.NO_DEADLINE ? names.get(name) : null;
         ActiveLease lease = engine == null ? null : engine.current();
-        if (lease != null && lease.endsOnlyBy(Thread.currentThread())) {
+        if (lease != null && lease.isValid() && Thread.currentThread().equals(lease.endlesslyHeldBy())) {
             throw new IllegalStateException(waiter.describe() + " would wait for itself without end: it holds the lock "
                     + Quoted.name(name) + ", and only it releases that (expected: work under the lease that it has, or"
                     + " a wait time)");

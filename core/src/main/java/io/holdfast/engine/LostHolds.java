@@ -21,14 +21,14 @@ public final class LostHolds {
 
     /** Counts how often a thread took one name, lost it and has not unlocked it. */
     private static final class Lost {
-        private final ActiveLease.Holds latest;
+        private final LeaseUser.Holds latest;
         private final String beforeWhy;
         private long before; // by leases that were lost before the latest was taken
 
         /** The last of those that was left at a close; null if none was. */
-        private final ActiveLease.@Nullable Holds leftBefore;
+        private final LeaseUser.@Nullable Holds leftBefore;
 
-        Lost(ActiveLease.Holds latest, @Nullable Lost earlier) {
+        Lost(LeaseUser.Holds latest, @Nullable Lost earlier) {
             this.latest = latest;
             before = earlier == null ? 0 : earlier.left();
             beforeWhy = earlier == null ? "" : earlier.latest.lostWhy;
@@ -43,14 +43,13 @@ public final class LostHolds {
         @Nullable
         String unlock() {
             if (latest.count > 0) {
-                latest.count--;
-                latest.isGivenBack = latest.count == 0;
+                latest.giveBack();
                 return latest.lostWhy;
             }
             if (before > 0) {
                 before--;
                 if (before == 0 && leftBefore != null) {
-                    leftBefore.isGivenBack = true;
+                    leftBefore.giveAllBack();
                 }
                 return beforeWhy;
             }
@@ -65,7 +64,7 @@ public final class LostHolds {
     private final ReentrantLock lock = new ReentrantLock();
     private final Map<Thread, Map<String, Lost>> byThread = new WeakHashMap<>(); // by lock
 
-    void add(Thread thread, String name, ActiveLease.Holds holds) {
+    void add(Thread thread, String name, LeaseUser.Holds holds) {
         lock.lock();
         try {
             Map<String, Lost> names = byThread.computeIfAbsent(thread, t -> new LinkedHashMap<>());

@@ -286,7 +286,7 @@ abstract class NameEffects extends EventLock<NameState> implements Effects {
         if (owner != null) {
             engine.lostHolds.add(owner, name, lease.holds());
         }
-        later(lease::runLossCallbacks);
+        later(() -> lease.runLossCallbacks(engine.callbacks));
         reportLost(lease, why, answered);
     }
 

@@ -16,13 +16,25 @@ final class TaskLease extends LeaseHandle {
 
     @Override
     public void releaseHoldingAtLeast(Duration holdAtLeast) {
-        lease.ensureReleasedByItsThread();
+        ensureOwnThread();
         super.releaseHoldingAtLeast(holdAtLeast);
     }
 
     @Override
     public CompletionStage<Void> releaseHoldingAtLeastAsync(Duration holdAtLeast) {
-        lease.ensureReleasedByItsThread();
+        ensureOwnThread();
         return super.releaseHoldingAtLeastAsync(holdAtLeast);
+    }
+
+    /** Refuses a release by another thread, while the lease has not ended. */
+    private void ensureOwnThread() {
+        Thread releaser = lease.releaser();
+        if (releaser != null && !Thread.currentThread().equals(releaser) && !lease.hasEnded()) {
+            throw new IllegalStateException(lease.describe() + " cannot be released by thread "
+                    + Quoted.name(Thread.currentThread().getName())
+                    + ": run, call or tryRun releases it after the task (expected: a release by thread "
+                    + Quoted.name(releaser.getName())
+                    + ", or acquire, whose lease any thread may release)");
+        }
     }
 }

@@ -163,7 +163,7 @@ public class ThreadLock implements DistributedLock {
         if (mine == null || !mine.isValid()) {
             return false;
         }
-        mine.holds().count = Math.incrementExact(mine.holds().count);
+        mine.holds().takeAgain();
         return true;
     }
 
@@ -183,16 +183,16 @@ public class ThreadLock implements DistributedLock {
             }
             throw notHeld(thread, "unlock");
         }
-        if (mine.holds().count == 0) {
+        if (mine.holdCount() == 0) {
             // The thread has given back all its holds. The lease was lost, and is the present one for a moment longer.
             throw notHeld(thread, "unlock");
         }
-        if (mine.holds().count > 1) {
-            mine.holds().count--;
+        if (mine.holdCount() > 1) {
+            mine.holds().giveBack();
             mine.ensureValid();
             return null;
         }
-        mine.holds().count = 0;
+        mine.holds().giveAllBack();
         return mine;
     }
 

@@ -19,13 +19,6 @@ final class Upkeep {
 
     private final EngineSettings settings;
 
-    /**
-     * The last deadline that a renewal gave, of any name. Holds that are renewed together have equal deadlines, and a
-     * client may have ten thousand of them, so they share one object. Names read and write this field under different
-     * locks; a lost write costs one more object, and nothing else.
-     */
-    private volatile @Nullable Deadline shared;
-
     Upkeep(EngineSettings settings) {
         this.settings = settings;
     }
@@ -166,7 +159,7 @@ final class Upkeep {
         }
         long asked = request.leaseMillis() * 1_000_000;
         long length = LeaseRules.promisedNanos(asked, reply.atMostMillis());
-        Deadline deadline = shared(settings.rules.deadline(sent, now, length));
+        Deadline deadline = settings.rules.deadline(sent, now, length);
         if (request.exact()) {
             held.asked = settings.rules.deadline(sent, now, asked);
         } else if (out != null && !out.renewed) {
@@ -189,16 +182,6 @@ final class Upkeep {
         }
         held.contended |= reply.waiting() > 0;
         return true;
-    }
-
-    /** Returns an equal deadline that other holds have, if there is one. */
-    private Deadline shared(Deadline deadline) {
-        Deadline last = shared;
-        if (last != null && last.equals(deadline)) {
-            return last;
-        }
-        shared = deadline;
-        return deadline;
     }
 
     /**

