@@ -106,8 +106,12 @@ public final class Leadership implements AutoCloseable {
 
     private static Executor oneThread(String name) {
         ThreadPoolExecutor one = new ThreadPoolExecutor(
-                1, 1, 10, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), task -> DaemonThreads.unstarted(
-                        "holdfast-leader-" + name, task));
+                1,
+                1,
+                10,
+                TimeUnit.SECONDS,
+                new LinkedBlockingQueue<>(),
+                task -> DaemonThreads.unstarted("holdfast-leader-" + name, task));
         one.allowCoreThreadTimeOut(true);
         return one;
     }
@@ -350,6 +354,7 @@ public final class Leadership implements AutoCloseable {
     /** Returns the name and whether this candidate leads, for logs. */
     @Override
     public String toString() {
-        return "Leadership[" + name + term().map(now -> ", leads since token " + now.fencingToken()).orElse("") + "]";
+        return "Leadership[" + name
+                + term().map(now -> ", leads since token " + now.fencingToken()).orElse("") + "]";
     }
 }

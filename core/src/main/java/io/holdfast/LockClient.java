@@ -152,7 +152,8 @@ public final class LockClient extends TaskForms implements AutoCloseable {
         Engine now = engine;
         now.ensureOpen();
         Duration stopWithin = options.stopWithin(now.settings.leaseNanos);
-        Leadership made = new Leadership(this, name, listener, stopWithin, now.settings.time, now.settings::jittered, thread);
+        Leadership made =
+                new Leadership(this, name, listener, stopWithin, now.settings.time, now.settings::jittered, thread);
         leaderships.add(made);
         made.ended().thenRun(() -> leaderships.remove(made));
         made.begin();

@@ -64,7 +64,8 @@ final class TermRun {
         this.time = time;
         this.stopNanos = stopWithin.toNanos();
         this.beganNanos = time.nanoTime();
-        released.thenCombine(stopped, (noLease, noCalls) -> hasFailed()).whenComplete((how, error) -> over.complete(how));
+        released.thenCombine(stopped, (noLease, noCalls) -> hasFailed())
+                .whenComplete((how, error) -> over.complete(how));
     }
 
     /** Completes when the term is over; with whether {@code onElected} failed. */
@@ -115,7 +116,8 @@ final class TermRun {
         } finally {
             state.unlock();
         }
-        LockClient.log(INFO, "This process leads \"" + term.leadership() + "\" (term " + term.fencingToken() + ")", null);
+        LockClient.log(
+                INFO, "This process leads \"" + term.leadership() + "\" (term " + term.fencingToken() + ")", null);
         Throwable error = null;
         try {
             listener.onElected(term);
@@ -163,8 +165,7 @@ final class TermRun {
         }
         LockClient.log(
                 INFO,
-                "This process no longer leads \"" + term.leadership() + "\" (term " + term.fencingToken() + "): "
-                        + why,
+                "This process no longer leads \"" + term.leadership() + "\" (term " + term.fencingToken() + "): " + why,
                 null);
         thread.execute(this::stop);
     }

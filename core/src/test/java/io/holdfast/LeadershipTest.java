@@ -116,7 +116,10 @@ class LeadershipTest extends EngineFixture {
             assertThat(next.isLeader()).isFalse();
             advance(20);
             assertThat(next.isLeader()).isTrue();
-            assertThat(warnings.said("has not stopped")).singleElement().asString().contains("has not stopped within 1 s");
+            assertThat(warnings.said("has not stopped"))
+                    .singleElement()
+                    .asString()
+                    .contains("has not stopped within 1 s");
         }
         next.close();
         advance(60_000);
@@ -250,8 +253,7 @@ class LeadershipTest extends EngineFixture {
         assertThatThrownBy(() -> LeadershipOptions.defaults().stopWithin(Duration.ZERO))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("stopWithin: 0");
-        assertThatThrownBy(() -> client.leadership("\ud800", term -> {}))
-                .isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> client.leadership("\ud800", term -> {})).isInstanceOf(IllegalArgumentException.class);
         assertThat(store.commands).isEmpty();
     }
 

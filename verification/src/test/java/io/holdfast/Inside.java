@@ -25,8 +25,7 @@ public final class Inside {
     }
 
     /** @param thread runs the listener's calls one after the other */
-    public static Leadership leadership(
-            LockClient client, String name, LeadershipListener listener, Executor thread) {
+    public static Leadership leadership(LockClient client, String name, LeadershipListener listener, Executor thread) {
         return client.leadership(name, listener, LeadershipOptions.defaults(), thread);
     }
 
@@ -37,8 +36,7 @@ public final class Inside {
 
     /** Begins to close all candidates of a client; completes when they are closed. */
     public static CompletableFuture<Void> closeLeaderships(LockClient client) {
-        return CompletableFuture.allOf(client.beginCloseLeaderships().stream()
-                .map(Leadership::ended)
-                .toArray(CompletableFuture<?>[]::new));
+        return CompletableFuture.allOf(
+                client.beginCloseLeaderships().stream().map(Leadership::ended).toArray(CompletableFuture<?>[]::new));
     }
 }
