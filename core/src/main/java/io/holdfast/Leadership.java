@@ -205,7 +205,7 @@ public final class Leadership implements AutoCloseable {
         }
         // An interrupt, which is often the reason to close, does not end the wait, nor the term's time to stop.
         CountDownLatch over = new CountDownLatch(1);
-        ended.whenComplete((nothing, error) -> over.countDown());
+        var unusedStage = ended.whenComplete((nothing, error) -> over.countDown());
         TimeSource system = TimeSource.system();
         long end = system.nanoTime() + stopWithin.plus(RELEASE_TIME).toNanos();
         boolean interrupted = false;
@@ -262,7 +262,7 @@ public final class Leadership implements AutoCloseable {
         if (late) {
             asked.cancel(false);
         }
-        asked.whenComplete((lease, error) -> {
+        var unused = asked.whenComplete((lease, error) -> {
             if (error == null) {
                 elected(lease);
             } else {
@@ -282,7 +282,7 @@ public final class Leadership implements AutoCloseable {
         } finally {
             state.unlock();
         }
-        now.over().thenAccept(failed -> over(now, failed));
+        var unused = now.over().thenAccept(failed -> over(now, failed));
         if (late) {
             now.revoke("it is closed");
         } else {

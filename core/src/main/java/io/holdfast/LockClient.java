@@ -155,7 +155,7 @@ public final class LockClient extends TaskForms implements AutoCloseable {
         Leadership made =
                 new Leadership(this, name, listener, stopWithin, now.settings.time, now.settings::jittered, thread);
         leaderships.add(made);
-        made.ended().thenRun(() -> leaderships.remove(made));
+        var unused = made.ended().thenRun(() -> leaderships.remove(made));
         made.begin();
         return made;
     }

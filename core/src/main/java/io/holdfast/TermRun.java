@@ -64,7 +64,7 @@ final class TermRun {
         this.time = time;
         this.stopNanos = stopWithin.toNanos();
         this.beganNanos = time.nanoTime();
-        released.thenCombine(stopped, (noLease, noCalls) -> hasFailed())
+        var unused = released.thenCombine(stopped, (noLease, noCalls) -> hasFailed())
                 .whenComplete((how, error) -> over.complete(how));
     }
 

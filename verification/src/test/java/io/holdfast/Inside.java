@@ -24,7 +24,11 @@ public final class Inside {
         return builder.settings(change);
     }
 
-    /** @param thread runs the listener's calls one after the other */
+    /**
+     * Begins to campaign.
+     *
+     * @param thread runs the listener's calls one after the other
+     */
     public static Leadership leadership(LockClient client, String name, LeadershipListener listener, Executor thread) {
         return client.leadership(name, listener, LeadershipOptions.defaults(), thread);
     }

@@ -182,7 +182,11 @@ public final class Engine {
         return await(events.cards());
     }
 
-    /** @param holder the expected holder; null for whichever has the name */
+    /**
+     * Ends a hold on a name.
+     *
+     * @param holder the expected holder; null for whichever has the name
+     */
     public ForcedRelease forceRelease(String name, @Nullable String holder) {
         return await(forceReleaseAsync(name, holder));
     }

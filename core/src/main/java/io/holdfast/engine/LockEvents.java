@@ -76,7 +76,11 @@ public interface LockEvents {
 
     void released(EventLock<?> at, long fencingToken, long grantedNanos);
 
-    /** @param answered whether the store answers, and can be asked for the present holder */
+    /**
+     * A lease was lost.
+     *
+     * @param answered whether the store answers, and can be asked for the present holder
+     */
     void lost(EventLock<?> at, long fencingToken, long grantedNanos, String why, boolean answered);
 
     /**
@@ -86,7 +90,11 @@ public interface LockEvents {
      */
     void left(ActiveLease lease);
 
-    /** @param first whether the renewal before this one had not failed */
+    /**
+     * A renewal failed.
+     *
+     * @param first whether the renewal before this one had not failed
+     */
     void renewalFailed(EventLock<?> at, boolean first, StoreException cause);
 
     /**

@@ -27,7 +27,11 @@ public final class Log {
     @FunctionalInterface
     public interface Writer {
 
-        /** @param values those of the pattern in the line; null for a line with a stack, or with neither */
+        /**
+         * Writes a line.
+         *
+         * @param values those of the pattern in the line; null for a line with a stack, or with neither
+         */
         void write(
                 System.Logger log,
                 System.Logger.Level level,

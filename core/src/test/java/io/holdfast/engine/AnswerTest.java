@@ -86,7 +86,7 @@ class AnswerTest extends EngineFixture {
         }
 
         private static CompletionStage<Void> both(CompletionStage<Void> one, CompletionStage<Void> other) {
-            return one.thenCombine(other, (nothing, either) -> nothing);
+            return one.thenCombine(other, (nothing, either) -> null);
         }
     }
 

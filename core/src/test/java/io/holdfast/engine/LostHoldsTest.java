@@ -23,7 +23,7 @@ class LostHoldsTest {
     @Test
     void remembers_the_last_few_names_of_a_thread() {
         for (int i = 0; i < 100; i++) {
-            lost.add(Thread.currentThread(), "n" + i, new ActiveLease.Holds());
+            lost.add(Thread.currentThread(), "n" + i, new LeaseUser.Holds());
         }
 
         assertThat(lost.unlockBy(Thread.currentThread(), "n0")).isNull();
@@ -33,7 +33,7 @@ class LostHoldsTest {
 
     private WeakReference<Thread> dead() throws InterruptedException {
         Thread thread = new Thread(() -> {});
-        lost.add(thread, "a", new ActiveLease.Holds());
+        lost.add(thread, "a", new LeaseUser.Holds());
         thread.start();
         thread.join();
         return new WeakReference<>(thread);

@@ -659,10 +659,10 @@ class GuardedCommitTest {
             assertThatThrownBy(connection::commit)
                     .isInstanceOf(LeaseLostException.class)
                     .satisfies(
-                            e -> assertThat(e.getSuppressed()).singleElement().hasToString(FAILED.toString()));
+                            e -> assertThat(e.getSuppressed()).singleElement().hasToString(failed.toString()));
             leases = List.of(); // as after the locked method
             assertThatThrownBy(connection::commit).hasMessageContaining("must be rolled back");
-            assertThatThrownBy(connection::rollback).isSameAs(FAILED);
+            assertThatThrownBy(connection::rollback).isSameAs(failed);
             assertThatThrownBy(connection::commit).hasMessageContaining("must be rolled back");
             assertThatThrownBy(() -> connection.setAutoCommit(true)).hasMessageContaining("must be rolled back");
             assertThatThrownBy(() -> set(connection, 90)).hasMessageContaining("must be rolled back");
@@ -674,16 +674,16 @@ class GuardedCommitTest {
         assertThat(committed(Database.H2)).isEqualTo(200);
     }
 
-    private static final SQLException FAILED = new SQLException("the rollback failed");
+    private final SQLException failed = new SQLException("the rollback failed");
 
     /** A connection whose rollback fails, and does nothing, while the first of these is true. */
-    private static Connection failing(Connection target, boolean[] fails) {
+    private Connection failing(Connection target, boolean[] fails) {
         return (Connection) Proxy.newProxyInstance(
                 GuardedCommitTest.class.getClassLoader(),
                 new Class<?>[] {Connection.class},
                 (self, method, arguments) -> {
                     if (fails[0] && method.getName().equals("rollback")) {
-                        throw FAILED;
+                        throw failed;
                     }
                     try {
                         return method.invoke(target, arguments);

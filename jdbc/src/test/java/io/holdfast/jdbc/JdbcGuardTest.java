@@ -332,12 +332,13 @@ class JdbcGuardTest {
     /** A connection with a missing right, here the one to lock rows, is not a missing table. */
     @Test
     void a_table_that_cannot_be_asked_for_another_reason_is_the_failure_of_the_driver() throws SQLException {
+        String role = "reader" + Integer.toHexString(name.hashCode());
         try (Connection connection = open(Database.POSTGRESQL)) {
             Database.execute(
                     connection,
-                    "CREATE ROLE reader" + Math.abs(name.hashCode()),
-                    "GRANT SELECT ON holdfast_guard TO reader" + Math.abs(name.hashCode()),
-                    "SET LOCAL ROLE reader" + Math.abs(name.hashCode()));
+                    "CREATE ROLE " + role,
+                    "GRANT SELECT ON holdfast_guard TO " + role,
+                    "SET LOCAL ROLE " + role);
             assertThatThrownBy(() -> GUARD.requireTable(connection))
                     .isInstanceOf(SQLException.class)
                     .extracting(JdbcGuardTest::sqlState)

@@ -96,7 +96,7 @@ public final class VerifyEngine {
             long patience = engine.settings.leaseNanos / 3 + Inside.RELEASE_NANOS;
             engine.settings.time.schedule(patience, () -> all.complete(null));
         }
-        all.whenComplete((nothing, error) -> engine.closeAsync());
+        var unused = all.whenComplete((nothing, error) -> engine.closeAsync());
     }
 
     /** Asks for a lock as a thread that does not own it. */

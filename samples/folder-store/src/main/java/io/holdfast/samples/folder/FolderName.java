@@ -24,7 +24,7 @@ final class FolderName {
     private long sequence; // of the last exact setting of this hold
 
     FolderName(String text, long nowMillis) {
-        String[] fields = text.split(" ");
+        String[] fields = text.split(" ", -1);
         this.nowMillis = nowMillis;
         base = Long.parseLong(fields[1]);
         untilMillis = Long.parseLong(fields[2]);

@@ -58,7 +58,7 @@ class StorePageTest {
                 .filter(code -> code.contains("class "))
                 .toList();
         assertThat(classes).hasSize(2);
-        assertThat(classes).allSatisfy(code -> assertThat(sources).contains(withoutSpace(code.split("…")[0])));
+        assertThat(classes).allSatisfy(code -> assertThat(sources).contains(withoutSpace(code.split("…", -1)[0])));
     }
 
     private static List<String> methods(Predicate<Method> wanted) {
