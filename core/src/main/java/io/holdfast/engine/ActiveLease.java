@@ -231,7 +231,8 @@ public final class ActiveLease extends LeaseUser implements Lease {
         } else {
             extension.end(null);
         }
-        return new Answer<>(extension.answer(), nothing -> ensureValid(), hold.engine.callbacks()::execute);
+        return new Answer<@Nullable Void>(
+                extension.answer(), nothing -> ensureValid(), hold.engine.callbacks()::execute);
     }
 
     /** Returns when a lease with {@code holdAtMost} ends on the monotonic clock, or {@link #NO_LIMIT}. */
