@@ -60,7 +60,7 @@ public final class ExecCommand implements Callable<Integer> {
      * For how long the opening of the store is tried again; as long as a waiting client tolerates a silent store. On a
      * busy machine one try may not be answered in time.
      */
-    private static final Duration OPENING = Duration.ofSeconds(9);
+    private static final Duration OPENING = Duration.ofSeconds(12);
 
     private static final Duration OPENING_PAUSE = Duration.ofMillis(500);
 
