@@ -101,7 +101,8 @@ final class SimCandidate implements LeadershipListener {
         leading = true;
         late = false;
         pausedBefore = process.pausedNanos;
-        forgottenBefore = simulation.checks.forgottenTimes();
+        // A failover loses what the old server granted a moment later.
+        forgottenBefore = simulation.checks.forgotLately() ? -1 : simulation.checks.forgottenTimes();
     }
 
     @Override

@@ -46,6 +46,7 @@ public final class SimChecks {
     private final Simulation simulation;
     private final List<Given> given = new ArrayList<>();
     private long forgottenTimes;
+    private long forgottenNanos;
     private final Map<String, Long> forgotten = new HashMap<>();
     private final Set<String> tokens = new HashSet<>();
 
@@ -60,9 +61,19 @@ public final class SimChecks {
         return forgottenTimes;
     }
 
+    /** Returns whether a lease that is granted now may be one that the servers have forgotten, or will yet. */
+    boolean forgotLately() {
+        return forgottenTimes > 0 && simulation.world.nanoTime() - forgottenNanos < NOTICED_NANOS;
+    }
+
+    private void forgot() {
+        forgottenTimes++;
+        forgottenNanos = simulation.world.nanoTime();
+    }
+
     /** Exclusion is not promised between what was granted on these names before and after now. */
     public void forgot(Iterable<String> names) {
-        forgottenTimes++;
+        forgot();
         for (String name : names) {
             forgotten.put(name, simulation.world.nanoTime());
             simulation.recorder.event(Kind.FORGOT, "server", "lock", name);
@@ -108,7 +119,7 @@ public final class SimChecks {
      * meantime: a user who looks ends it for good, and these checks do not look as users do.
      */
     void wallsJumped() {
-        forgottenTimes++;
+        forgot();
         given.forEach(one -> one.over = false);
     }
 
