@@ -4,12 +4,12 @@ import static java.lang.System.Logger.Level.WARNING;
 
 import io.holdfast.spi.DaemonThreads;
 import io.holdfast.spi.DurationText;
+import io.holdfast.spi.StageWait;
 import io.holdfast.spi.TimeSource;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -204,22 +204,7 @@ public final class Leadership implements AutoCloseable {
             return;
         }
         // An interrupt, which is often the reason to close, does not end the wait, nor the term's time to stop.
-        CountDownLatch over = new CountDownLatch(1);
-        var unusedStage = ended.whenComplete((nothing, error) -> over.countDown());
-        TimeSource system = TimeSource.system();
-        long end = system.nanoTime() + stopWithin.plus(RELEASE_TIME).toNanos();
-        boolean interrupted = false;
-        while (true) {
-            try {
-                var unused = over.await(end - system.nanoTime(), TimeUnit.NANOSECONDS);
-                break;
-            } catch (InterruptedException e) {
-                interrupted = true;
-            }
-        }
-        if (interrupted) {
-            Thread.currentThread().interrupt();
-        }
+        StageWait.awaitUninterruptibly(ended, stopWithin.plus(RELEASE_TIME));
     }
 
     /** Completes when the candidate is closed, and nothing of it is left. */

@@ -3,15 +3,13 @@ package io.holdfast.engine;
 import io.holdfast.LeaseLostException;
 import io.holdfast.LockException;
 import io.holdfast.LockStoreException;
-import io.holdfast.spi.TimeSource;
+import io.holdfast.spi.StageWait;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -94,27 +92,7 @@ record Answer<T extends @Nullable Object>(CompletionStage<T> sent, Consumer<T> m
      * @throws CompletionException if the stage failed
      */
     static <T extends @Nullable Object> T await(CompletionStage<T> stage) {
-        await(stage, Duration.ofNanos(Long.MAX_VALUE));
+        StageWait.awaitUninterruptibly(stage, Duration.ofNanos(Long.MAX_VALUE));
         return stage.toCompletableFuture().join();
-    }
-
-    /** Waits for the end of the stage for no longer than this, in real time. */
-    static void await(CompletionStage<? extends @Nullable Object> stage, Duration atMost) {
-        CountDownLatch ended = new CountDownLatch(1);
-        stage.whenComplete((value, why) -> ended.countDown());
-        TimeSource time = TimeSource.system();
-        long end = time.nanoTime() + atMost.toNanos();
-        boolean interrupted = false;
-        while (true) {
-            try {
-                var unused = ended.await(end - time.nanoTime(), TimeUnit.NANOSECONDS);
-                break;
-            } catch (InterruptedException e) {
-                interrupted = true;
-            }
-        }
-        if (interrupted) {
-            Thread.currentThread().interrupt();
-        }
     }
 }

@@ -15,6 +15,7 @@ import io.holdfast.spi.ForceReply;
 import io.holdfast.spi.HolderId;
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.PushedGrant;
+import io.holdfast.spi.StageWait;
 import io.holdfast.spi.StoreHealth;
 import io.holdfast.spi.StoreListener;
 import io.holdfast.spi.StoreState;
@@ -299,7 +300,7 @@ public final class Engine {
     public void close() {
         // An interrupt, which is often the reason to close, does not end this: holds would stay at the store for the
         // rest of their leases.
-        Answer.await(closeAsync(), CLOSE_AT_MOST);
+        StageWait.awaitUninterruptibly(closeAsync(), CLOSE_AT_MOST);
         if (storeClosed.compareAndSet(false, true)) {
             compensation.close(CLOSE_AT_MOST);
             store.close();

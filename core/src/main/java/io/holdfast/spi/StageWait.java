@@ -41,4 +41,27 @@ public final class StageWait {
         }
         return future.get();
     }
+
+    /**
+     * Waits until the stage has ended, or for this time, in real time. An interrupt does not end the wait, and stays
+     * set after it.
+     */
+    public static void awaitUninterruptibly(CompletionStage<? extends @Nullable Object> stage, Duration atMost) {
+        CountDownLatch ended = new CountDownLatch(1);
+        stage.whenComplete((value, why) -> ended.countDown());
+        TimeSource time = TimeSource.system();
+        long end = time.nanoTime() + atMost.toNanos();
+        boolean interrupted = false;
+        while (true) {
+            try {
+                var unused = ended.await(end - time.nanoTime(), TimeUnit.NANOSECONDS);
+                break;
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
 }
