@@ -33,7 +33,7 @@ final class TermRun {
     private final long beganNanos;
 
     /** Completes when the lease is released and the listener's calls have returned; with whether the term failed. */
-    private final CompletableFuture<Boolean> over = new CompletableFuture<>();
+    private final CompletableFuture<Boolean> over;
 
     private final CompletableFuture<Void> released = new CompletableFuture<>();
     private final CompletableFuture<Void> stopped = new CompletableFuture<>();
@@ -64,8 +64,7 @@ final class TermRun {
         this.time = time;
         this.stopNanos = stopWithin.toNanos();
         this.beganNanos = time.nanoTime();
-        var unused = released.thenCombine(stopped, (noLease, noCalls) -> hasFailed())
-                .whenComplete((how, error) -> over.complete(how));
+        this.over = released.thenCombine(stopped, (noLease, noCalls) -> hasFailed());
     }
 
     /** Completes when the term is over; with whether {@code onElected} failed. */
