@@ -60,9 +60,6 @@ public final class VerifyZooKeeper {
     /** What a store connects with. */
     public interface Connection extends Connector {
         @Override
-        boolean connect(long millis);
-
-        @Override
         Commands handle() throws Exception;
     }
 

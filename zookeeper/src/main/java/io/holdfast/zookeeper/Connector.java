@@ -10,8 +10,8 @@ interface Connector {
     /** Registers the receiver of changes. Called once, first. Changes come one at a time, in order, possibly late. */
     void listen(Consumer<ConnectionState> changed);
 
-    /** Begins to connect and waits for at most that time; returns false if there is no connection then. */
-    boolean connect(long millis) throws InterruptedException;
+    /** Begins to connect. */
+    void start();
 
     /** Finds out why no connection was made, for at most that time; returns null if there is no hint. */
     default @Nullable Throwable reason(long millis) {

@@ -3,7 +3,6 @@ package io.holdfast.zookeeper;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
@@ -50,9 +49,8 @@ final class CuratorConnector implements Connector {
     }
 
     @Override
-    public boolean connect(long millis) throws InterruptedException {
+    public void start() {
         curator.start();
-        return curator.blockUntilConnected((int) millis, TimeUnit.MILLISECONDS);
     }
 
     @Override

@@ -4,7 +4,9 @@ import io.holdfast.spi.DaemonThreads;
 import io.holdfast.spi.DurationText;
 import java.time.Duration;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Function;
 import java.util.function.LongConsumer;
@@ -31,8 +33,9 @@ final class CurrentSession {
     private final Runnable reconnected;
     private final LongConsumer sessionOver;
     private final ReentrantLock adopting = new ReentrantLock();
+    private final Condition adopted = adopting.newCondition();
     private volatile @Nullable Session session; // written by lock
-    private volatile boolean connected;
+    private volatile boolean connected; // made true by lock
     private final AtomicInteger reconnections = new AtomicInteger();
 
     /** Whether the session is known to have ended, and there is no other yet. */
@@ -59,11 +62,11 @@ final class CurrentSession {
         connector.listen(this::changed);
     }
 
-    /** Waits until there is a session, for a bounded time. */
+    /** Waits until there is a session, for a bounded time. A first connection may break at once; then waits for the next. */
     Session connect(long millis) {
+        connector.start();
         try {
-            if (connector.connect(millis)) {
-                changed(ConnectionState.CONNECTED);
+            if (awaitConnected(millis)) {
                 return get();
             }
         } catch (InterruptedException e) {
@@ -71,6 +74,19 @@ final class CurrentSession {
             throw errors.interrupted(e);
         }
         throw errors.unreachable(millis, connector.reason(REASON_MILLIS));
+    }
+
+    private boolean awaitConnected(long millis) throws InterruptedException {
+        adopting.lockInterruptibly();
+        try {
+            long left = TimeUnit.MILLISECONDS.toNanos(millis);
+            while (!connected && left > 0) {
+                left = adopted.awaitNanos(left);
+            }
+            return connected;
+        } finally {
+            adopting.unlock();
+        }
     }
 
     /** Returns the session, or throws if there is no connection. */
@@ -168,17 +184,17 @@ final class CurrentSession {
             Session before;
             adopting.lock();
             try {
-                // Two threads may see the first connection at once. A second Session object of the same session would
-                // not receive what the first one watches.
+                // A second Session object of the same session would not receive what the first one watches.
                 before = session;
                 if (before == null || !before.isOf(handle)) {
                     session = sessions.apply(handle);
                 }
+                over = false;
+                connected = true;
+                adopted.signalAll();
             } finally {
                 adopting.unlock();
             }
-            over = false;
-            connected = true;
             if (before != null && before.id() != handle.sessionId()) {
                 sessionOver.accept(before.id());
             }

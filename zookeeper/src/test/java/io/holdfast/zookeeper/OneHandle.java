@@ -33,11 +33,16 @@ final class OneHandle implements Connector {
 
     /** A handle of one session that lasts, whose other methods the test answers. */
     static Handle answering(int sessionMillis, Commands commands) {
+        return answering(sessionMillis, 1, commands);
+    }
+
+    /** @param id of the session; 0 for a handle that has none */
+    static Handle answering(int sessionMillis, long id, Commands commands) {
         return (Handle) Proxy.newProxyInstance(
                 Handle.class.getClassLoader(),
                 new Class<?>[] {Handle.class},
                 (proxy, method, arguments) -> switch (method.getName()) {
-                    case "sessionId" -> 1L;
+                    case "sessionId" -> id;
                     case "sessionTimeout" -> sessionMillis;
                     default -> commands.run(method.getName(), arguments);
                 });
@@ -61,8 +66,8 @@ final class OneHandle implements Connector {
     }
 
     @Override
-    public boolean connect(long millis) {
-        return true;
+    public void start() {
+        states.accept(ConnectionState.CONNECTED);
     }
 
     @Override

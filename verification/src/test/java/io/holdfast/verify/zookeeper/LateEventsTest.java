@@ -149,8 +149,8 @@ class LateEventsTest {
         }
 
         @Override
-        public boolean connect(long millis) {
-            return client.connect(millis);
+        public void start() {
+            client.start();
         }
 
         /** The client gives it out now and then while there is no connection; this is such a time. */

@@ -199,7 +199,7 @@ public final class SimClient implements VerifyZooKeeper.Connection {
     }
 
     @Override
-    public boolean connect(long millis) {
+    public void start() {
         throw new IllegalStateException("the simulation does not wait");
     }
 
