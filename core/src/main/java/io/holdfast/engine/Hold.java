@@ -128,11 +128,6 @@ public final class Hold {
         return base >= 1 && base <= BASE_MAX;
     }
 
-    /** Reads from the beginning and the end of the object: see {@link NameEvents#prefetch}. */
-    int prefetch() {
-        return (int) (base + renewAtNanos) + dueIndex;
-    }
-
     public String holderId() {
         return HolderId.of(engine.settings().clientId, acquisition);
     }

@@ -134,11 +134,6 @@ final class NameEngine extends NameEffects implements NameEvents {
     // --- events from waiters, leases and holds ---
 
     @Override
-    public int prefetch() {
-        return name().length() + state.tenure.prefetch() + (isLocked() ? 1 : 0);
-    }
-
-    @Override
     public void onClaim(Waiter waiter) {
         handle(state -> {
             if (waiter.state == Waiter.State.PENDING) {

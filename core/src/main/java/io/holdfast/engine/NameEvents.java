@@ -27,13 +27,6 @@ public interface NameEvents {
     @Nullable
     ActiveLease current();
 
-    /**
-     * Reads what the events of a renewal read, without the lock, so that it comes into the processor's cache.
-     *
-     * @return a number without a meaning, which depends on all that was read
-     */
-    int prefetch();
-
     /** A thread that was nudged tries for the lock. */
     void onClaim(Waiter waiter);
 

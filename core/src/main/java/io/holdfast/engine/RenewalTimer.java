@@ -28,9 +28,6 @@ final class RenewalTimer {
     private final TimeSource time;
     private final LockEvents events;
 
-    /** How many holds are read ahead of the answers to their renewals. */
-    private static final int PREFETCHED = 32;
-
     /** By how much the wall clock may get ahead of the monotonic clock before that counts as a jump. */
     private final long jumpNanos;
 
@@ -41,10 +38,6 @@ final class RenewalTimer {
     private final DueQueue holds = new DueQueue(); // by lock
     private TimeSource.@Nullable Timer timer; // by lock
     private long timerNanos; // by lock; when the timer runs, if there is one
-
-    /** What {@link #prefetch} has read: reads without a result would not take place. */
-    @SuppressWarnings("UnusedVariable")
-    private int prefetched;
 
     /** When the clocks were last compared; null before the first hold, and after a time without holds. */
     private @Nullable ClockReading compared; // by lock
@@ -117,7 +110,6 @@ final class RenewalTimer {
         if (jumped) {
             events.clockJumped(jumpedNanos);
         }
-        prefetch(due);
         List<RenewRequest> requests = new ArrayList<>(due.size());
         List<Hold> asked = new ArrayList<>(due.size());
         for (Hold hold : due) {
@@ -131,10 +123,6 @@ final class RenewalTimer {
             return;
         }
         store.renewAll(requests, (index, reply, error) -> {
-            if (index % PREFETCHED == 0) {
-                // Answers usually come in the order of the requests, at least those of one command.
-                prefetch(asked.subList(index, Math.min(index + PREFETCHED, asked.size())));
-            }
             Hold hold = asked.get(index);
             try {
                 hold.engine.onRenewed(hold, requests.get(index), sent, reply, error);
@@ -146,18 +134,6 @@ final class RenewalTimer {
                         e);
             }
         });
-    }
-
-    /**
-     * Reads what the following events read of each hold. An event takes a lock, and until then a processor reads
-     * nothing of the next hold; here it waits for the memory of several at a time.
-     */
-    private void prefetch(List<Hold> soon) {
-        int seen = 0;
-        for (Hold hold : soon) {
-            seen += hold.engine.prefetch();
-        }
-        prefetched = seen;
     }
 
     /** Takes the holds that are due: all of them after a jump. Returns as {@link #compareClocks}. */

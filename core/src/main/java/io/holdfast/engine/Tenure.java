@@ -154,13 +154,6 @@ public final class Tenure {
 
     // --- events from the store ---
 
-    /** See {@link NameEvents#prefetch}. */
-    int prefetch() {
-        Hold held = hold;
-        ActiveLease out = lease;
-        return (held == null ? 0 : held.prefetch()) + (out == null || out.hasLimit() ? 0 : 1);
-    }
-
     /** Another client waits for the name. */
     void onContended(String holderId) {
         if (hold != null && hold.isOf(holderId)) {

@@ -271,11 +271,6 @@ final class RecordingEffects implements Effects, NameEvents {
     }
 
     @Override
-    public int prefetch() {
-        return 0;
-    }
-
-    @Override
     public @Nullable RenewRequest onRenewalDue(Hold hold, ClockReading sent, boolean jumped) {
         throw new UnsupportedOperationException();
     }
