@@ -43,8 +43,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Leadership implements AutoCloseable {
 
-    /** Begins the name of the lock that the leader holds. */
-    static final String LOCK_PREFIX = "leader:";
+    /** Begins the name of the lock that the leader holds, for tools: {@code locks.inspect(LOCK_PREFIX + name)}. */
+    public static final String LOCK_PREFIX = "leader:";
 
     private static final Duration FIRST_PAUSE = Duration.ofSeconds(1);
     private static final Duration LONGEST_PAUSE = Duration.ofMinutes(1);
@@ -166,6 +166,7 @@ public final class Leadership implements AutoCloseable {
 
     /** Begins the campaign. */
     void begin() {
+        client.notifyListeners(each -> each.candidacyBegan(name));
         campaign();
     }
 
@@ -257,7 +258,7 @@ public final class Leadership implements AutoCloseable {
     }
 
     private void elected(Lease lease) {
-        TermRun now = new TermRun(name, lease, listener, thread, time, stopWithin);
+        TermRun now = new TermRun(client, name, lease, listener, thread, time, stopWithin);
         boolean late;
         state.lock();
         try {

@@ -18,6 +18,7 @@ import io.holdfast.spi.StoreHealth;
 import io.holdfast.spi.TimeSource;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletionStage;
@@ -158,6 +159,13 @@ public final class LockClient extends TaskForms implements AutoCloseable {
         var unused = made.ended().thenRun(() -> leaderships.remove(made));
         made.begin();
         return made;
+    }
+
+    /** Returns this client's candidates for leaderships that are not closed, sorted by name. Costs no command. */
+    public List<Leadership> leaderships() {
+        return leaderships.stream()
+                .sorted(Comparator.comparing(Leadership::name))
+                .toList();
     }
 
     /**
@@ -336,6 +344,11 @@ public final class LockClient extends TaskForms implements AutoCloseable {
         } else {
             log.log(level, line, values);
         }
+    }
+
+    /** Reports an event of a leadership. */
+    void notifyListeners(Consumer<LockListener> event) {
+        engine.callbacks.notifyListeners(event);
     }
 
     /** Writes a line of a leadership's log. */

@@ -83,4 +83,19 @@ public interface LockListener {
      * The client then checks every lease at once.
      */
     default void clockJumped(Duration by) {}
+
+    /** Called when a candidate of this client for a {@link Leadership} has begun to campaign, once for each candidate. */
+    default void candidacyBegan(String leadership) {}
+
+    /** Called when a candidate of this client was elected. Its lock {@code leader:NAME} is also {@link #acquired}. */
+    default void elected(String leadership, long fencingToken) {}
+
+    /**
+     * Called after {@link #elected} when the term's lock is being released, or was lost.
+     *
+     * @param led how long the term lasted, with the time that the {@link LeadershipListener} took to stop
+     * @param stoppedInTime false if the {@link LeadershipListener} has not stopped within {@link
+     *     LeadershipOptions#stopWithin}, so that another process may lead while it still works
+     */
+    default void termEnded(String leadership, long fencingToken, Duration led, boolean stoppedInTime) {}
 }

@@ -24,6 +24,7 @@ final class TermRun {
     /** A suspended machine stops monotonic time, so a timer may not wait for as long as the lease lasts. */
     private static final long LOOK_NANOS = 1_000_000_000;
 
+    private final LockClient client;
     private final Lease lease;
     private final Term term;
     private final LeadershipListener listener;
@@ -51,12 +52,14 @@ final class TermRun {
     private TimeSource.@Nullable Timer timer;
 
     TermRun(
+            LockClient client,
             String leadership,
             Lease lease,
             LeadershipListener listener,
             Executor thread,
             TimeSource time,
             Duration stopWithin) {
+        this.client = client;
         this.lease = lease;
         this.term = new Term(leadership, lease);
         this.listener = listener;
@@ -117,6 +120,7 @@ final class TermRun {
         }
         LockClient.log(
                 INFO, "This process leads \"" + term.leadership() + "\" (term " + term.fencingToken() + ")", null);
+        client.notifyListeners(each -> each.elected(term.leadership(), term.fencingToken()));
         Throwable error = null;
         try {
             listener.onElected(term);
@@ -185,7 +189,7 @@ final class TermRun {
             LockClient.log(WARNING, "onRevoked of the leadership \"" + term.leadership() + "\" failed", e);
         }
         Thread.interrupted();
-        release();
+        release(true);
         stopped.complete(null);
     }
 
@@ -213,7 +217,7 @@ final class TermRun {
     }
 
     private void overdue() {
-        if (release()) {
+        if (release(false)) {
             LockClient.log(
                     WARNING,
                     "The listener of the leadership \"" + term.leadership() + "\" has not stopped within "
@@ -225,18 +229,24 @@ final class TermRun {
     }
 
     /** Releases the lease, once; returns whether this call did. */
-    private boolean release() {
+    private boolean release(boolean inTime) {
+        boolean began;
         state.lock();
         try {
             if (releasing) {
                 return false;
             }
             releasing = true;
+            began = elected;
             if (timer != null) {
                 timer.cancel();
             }
         } finally {
             state.unlock();
+        }
+        if (began) {
+            Duration led = Duration.ofNanos(ledNanos());
+            client.notifyListeners(each -> each.termEnded(term.leadership(), term.fencingToken(), led, inTime));
         }
         // A lease that was lost needs no release, and the client repeats one that the store did not answer.
         lease.releaseAsync().whenComplete((done, error) -> released.complete(null));
@@ -252,7 +262,7 @@ final class TermRun {
         } finally {
             state.unlock();
         }
-        release();
+        release(true);
         stopped.complete(null);
     }
 

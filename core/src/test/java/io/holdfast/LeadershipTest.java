@@ -243,6 +243,86 @@ class LeadershipTest extends EngineFixture {
     }
 
     @Test
+    void listeners_of_the_client_hear_of_each_candidate_and_each_term() {
+        LockClient heard = client(
+                "heard",
+                probe("heard"),
+                settings -> settings.listeners = List.of(new LockListener() {
+                    @Override
+                    public void candidacyBegan(String leadership) {
+                        events.add("stands for " + leadership);
+                    }
+
+                    @Override
+                    public void elected(String leadership, long fencingToken) {
+                        events.add("term of " + leadership + " began");
+                    }
+
+                    @Override
+                    public void termEnded(String leadership, long fencingToken, Duration led, boolean stoppedInTime) {
+                        events.add("term of " + leadership + " ended after " + led.toMillis() + ", in time: "
+                                + stoppedInTime);
+                    }
+                }));
+        Steps thread = new Steps();
+        Leadership leader = lead(heard, new Recorder("one"), thread);
+        thread.runAll();
+        advance(5_000);
+        leader.resign();
+        advance(STOP_MILLIS);
+        thread.runAll();
+        advance(100);
+        leader.beginClose();
+        thread.runAll();
+
+        assertThat(events)
+                .containsExactly(
+                        "stands for a",
+                        "term of a began",
+                        "one elected",
+                        "term of a ended after 6000, in time: false",
+                        "one revoked",
+                        "term of a began",
+                        "one elected",
+                        "one revoked",
+                        "term of a ended after 100, in time: true");
+    }
+
+    @Test
+    void a_term_that_called_nothing_is_no_event() {
+        LockClient heard = client(
+                "heard",
+                probe("heard"),
+                settings -> settings.listeners = List.of(new LockListener() {
+                    @Override
+                    public void elected(String leadership, long fencingToken) {
+                        events.add("term began");
+                    }
+
+                    @Override
+                    public void termEnded(String leadership, long fencingToken, Duration led, boolean stoppedInTime) {
+                        events.add("term ended");
+                    }
+                }));
+        Steps thread = new Steps();
+        Leadership leader = lead(heard, new Recorder("one"), thread);
+        leader.beginClose();
+        thread.runAll();
+        assertThat(leader.ended()).isCompleted();
+        assertThat(events).isEmpty();
+    }
+
+    @Test
+    void a_client_lists_its_candidates_until_they_are_closed() {
+        Leadership b = keep(client.leadership("b", term -> {}, LeadershipOptions.defaults(), Runnable::run));
+        Leadership a = lead(client, new Recorder("one"), Runnable::run);
+        assertThat(client.leaderships()).containsExactly(a, b);
+        a.close();
+        assertThat(client.leaderships()).containsExactly(b);
+        assertThat(client("two").leaderships()).isEmpty();
+    }
+
+    @Test
     void bad_input_is_refused_before_anything_is_sent() {
         Duration tooLong = LEASE.dividedBy(2);
         assertThatThrownBy(() -> client.leadership(
