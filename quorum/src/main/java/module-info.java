@@ -4,4 +4,5 @@ module io.holdfast.quorum {
     requires static transitive org.jspecify;
 
     exports io.holdfast.quorum;
+    exports io.holdfast.quorum.memory;
 }

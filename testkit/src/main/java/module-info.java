@@ -12,7 +12,6 @@ module io.holdfast.testkit {
     exports io.holdfast.testkit;
     exports io.holdfast.testkit.contract;
     exports io.holdfast.testkit.faults;
-    exports io.holdfast.testkit.quorum;
     exports io.holdfast.testkit.servers;
     exports io.holdfast.testkit.torture;
 

@@ -1,11 +1,11 @@
 package io.holdfast.quorum;
 
+import io.holdfast.quorum.QuorumMember.Released;
+import io.holdfast.quorum.QuorumMember.Take;
+import io.holdfast.quorum.QuorumMember.Vote;
+import io.holdfast.quorum.QuorumMember.Written;
 import io.holdfast.quorum.Verdicts.Ended;
 import io.holdfast.quorum.Verdicts.Taken;
-import io.holdfast.spi.QuorumMember.Released;
-import io.holdfast.spi.QuorumMember.Take;
-import io.holdfast.spi.QuorumMember.Vote;
-import io.holdfast.spi.QuorumMember.Written;
 import io.holdfast.spi.StoreException;
 import io.holdfast.spi.StoreException.Outcome;
 import java.util.concurrent.CompletableFuture;

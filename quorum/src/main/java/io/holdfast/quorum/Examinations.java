@@ -1,8 +1,7 @@
 package io.holdfast.quorum;
 
-import io.holdfast.spi.QuorumMember;
-import io.holdfast.spi.QuorumMember.Identity;
-import io.holdfast.spi.QuorumMember.Standing;
+import io.holdfast.quorum.QuorumMember.Identity;
+import io.holdfast.quorum.QuorumMember.Standing;
 import io.holdfast.spi.StoreException;
 import io.holdfast.spi.TimeSource;
 import java.util.List;

@@ -1,6 +1,6 @@
 package io.holdfast.quorum;
 
-import io.holdfast.spi.QuorumMember.Identity;
+import io.holdfast.quorum.QuorumMember.Identity;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 

@@ -1,7 +1,6 @@
 package io.holdfast.quorum;
 
 import io.holdfast.spi.CardStore;
-import io.holdfast.spi.QuorumMember;
 import io.holdfast.spi.StoredCard;
 import java.time.Duration;
 import java.util.ArrayList;

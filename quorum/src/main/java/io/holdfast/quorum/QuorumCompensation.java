@@ -1,6 +1,6 @@
 package io.holdfast.quorum;
 
-import io.holdfast.spi.QuorumMember.Released;
+import io.holdfast.quorum.QuorumMember.Released;
 import io.holdfast.spi.StoreException;
 import io.holdfast.spi.TimeSource;
 import java.util.concurrent.CompletionStage;

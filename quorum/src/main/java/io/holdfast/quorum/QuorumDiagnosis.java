@@ -1,8 +1,7 @@
 package io.holdfast.quorum;
 
+import io.holdfast.quorum.QuorumMember.Identity;
 import io.holdfast.spi.Finding;
-import io.holdfast.spi.QuorumMember;
-import io.holdfast.spi.QuorumMember.Identity;
 import io.holdfast.spi.StoreException;
 import io.holdfast.spi.TimeSource;
 import java.time.Duration;

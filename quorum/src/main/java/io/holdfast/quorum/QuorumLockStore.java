@@ -1,5 +1,6 @@
 package io.holdfast.quorum;
 
+import io.holdfast.quorum.QuorumMember.Seen;
 import io.holdfast.spi.AcquireReply;
 import io.holdfast.spi.AcquireRequest;
 import io.holdfast.spi.CardStore;
@@ -7,8 +8,6 @@ import io.holdfast.spi.DurationText;
 import io.holdfast.spi.Finding;
 import io.holdfast.spi.ForceReply;
 import io.holdfast.spi.LockStore;
-import io.holdfast.spi.QuorumMember;
-import io.holdfast.spi.QuorumMember.Seen;
 import io.holdfast.spi.ReleaseReply;
 import io.holdfast.spi.ReleaseRequest;
 import io.holdfast.spi.RenewAnswers;

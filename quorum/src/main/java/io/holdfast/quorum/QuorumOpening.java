@@ -1,10 +1,9 @@
 package io.holdfast.quorum;
 
+import io.holdfast.quorum.QuorumMember.Identity;
 import io.holdfast.spi.ClassPathFailures;
 import io.holdfast.spi.DaemonThreads;
 import io.holdfast.spi.LockStore;
-import io.holdfast.spi.QuorumMember;
-import io.holdfast.spi.QuorumMember.Identity;
 import io.holdfast.spi.StageWait;
 import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.StoreException;

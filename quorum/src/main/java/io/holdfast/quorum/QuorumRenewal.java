@@ -1,10 +1,10 @@
 package io.holdfast.quorum;
 
-import io.holdfast.spi.QuorumMember.Extended;
-import io.holdfast.spi.QuorumMember.Extension;
-import io.holdfast.spi.QuorumMember.Found;
-import io.holdfast.spi.QuorumMember.Take;
-import io.holdfast.spi.QuorumMember.Vote;
+import io.holdfast.quorum.QuorumMember.Extended;
+import io.holdfast.quorum.QuorumMember.Extension;
+import io.holdfast.quorum.QuorumMember.Found;
+import io.holdfast.quorum.QuorumMember.Take;
+import io.holdfast.quorum.QuorumMember.Vote;
 import io.holdfast.spi.RenewAnswers;
 import io.holdfast.spi.RenewReply;
 import io.holdfast.spi.RenewRequest;

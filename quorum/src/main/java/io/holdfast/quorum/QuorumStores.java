@@ -4,7 +4,6 @@ import static java.util.Objects.requireNonNull;
 
 import io.holdfast.spi.DurationText;
 import io.holdfast.spi.LockStore;
-import io.holdfast.spi.QuorumMember;
 import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.StoreException;
 import java.time.Duration;

@@ -1,7 +1,7 @@
 package io.holdfast.quorum;
 
+import io.holdfast.quorum.QuorumMember.Standing;
 import io.holdfast.spi.DurationText;
-import io.holdfast.spi.QuorumMember.Standing;
 import io.holdfast.spi.StoreException;
 import io.holdfast.spi.TimeSource;
 import java.util.concurrent.CompletableFuture;

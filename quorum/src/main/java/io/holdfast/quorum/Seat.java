@@ -2,8 +2,7 @@ package io.holdfast.quorum;
 
 import static java.util.Objects.requireNonNull;
 
-import io.holdfast.spi.QuorumMember;
-import io.holdfast.spi.QuorumMember.Standing;
+import io.holdfast.quorum.QuorumMember.Standing;
 import io.holdfast.spi.StoreException;
 import io.holdfast.spi.StoreException.Outcome;
 import java.util.Collections;

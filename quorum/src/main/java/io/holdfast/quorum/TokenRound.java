@@ -3,7 +3,7 @@ package io.holdfast.quorum;
 /**
  * The client's side of the agreement on one token, as a value: it takes the members' answers and says what is next. It
  * has no I/O, no time and no threads, so that the store and the model checker run the same code. The members' side is
- * {@link io.holdfast.spi.TokenRegister}.
+ * {@link io.holdfast.quorum.TokenRegister}.
  *
  * <p>Invariant: answers to an earlier candidate never count for a later one ({@link #next} begins with none).
  *

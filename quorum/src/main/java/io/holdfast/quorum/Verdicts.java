@@ -1,12 +1,12 @@
 package io.holdfast.quorum;
 
+import io.holdfast.quorum.QuorumMember.Extended;
+import io.holdfast.quorum.QuorumMember.Found;
+import io.holdfast.quorum.QuorumMember.Released;
+import io.holdfast.quorum.QuorumMember.Seen;
+import io.holdfast.quorum.QuorumMember.Vote;
+import io.holdfast.quorum.QuorumMember.Written;
 import io.holdfast.spi.ForceReply;
-import io.holdfast.spi.QuorumMember.Extended;
-import io.holdfast.spi.QuorumMember.Found;
-import io.holdfast.spi.QuorumMember.Released;
-import io.holdfast.spi.QuorumMember.Seen;
-import io.holdfast.spi.QuorumMember.Vote;
-import io.holdfast.spi.QuorumMember.Written;
 import io.holdfast.spi.StoreException;
 import io.holdfast.spi.StoreState;
 import java.util.Arrays;

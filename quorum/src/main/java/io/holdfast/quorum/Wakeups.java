@@ -1,6 +1,5 @@
 package io.holdfast.quorum;
 
-import io.holdfast.spi.QuorumMember;
 import io.holdfast.spi.StoreListener;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;

@@ -2,14 +2,15 @@
  * A lock store made of several independent servers: RedLock, with fencing tokens that hold across quorums.
  *
  * <p>Source of the algorithm: "Distributed Locks with Redis" in the Redis documentation. A client asks all servers (the
- * <em>members</em>) at once, and holds a name when a majority has granted it. It counts the lease from before the first
- * request, less the possible drift of clocks. {@link io.holdfast.quorum.QuorumStores} says what must hold for that.
+ * <em>members</em>, {@link io.holdfast.quorum.QuorumMember}) at once, and holds a name when a majority has granted it.
+ * It counts the lease from before the first request, less the possible drift of clocks.
+ * {@link io.holdfast.quorum.QuorumStores} says what must hold for that.
  *
  * <h2>Tokens</h2>
  *
  * <p>That page asks for fencing tokens (Martin Kleppmann, "How to do distributed locking", 2016) but has no algorithm
- * for them. Here each member keeps a register for each name, {@code T = (token, id)}, and each acquisition has an id of
- * its own.
+ * for them. Here each member keeps a register for each name, {@code T = (token, id)}
+ * ({@link io.holdfast.quorum.TokenRegister}), and each acquisition has an id of its own.
  *
  * <ol>
  *   <li><b>Propose</b>, within the request for the lock: where it is granted, and if {@code T.token < p} or

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.holdfast.spi.AcquireReply;
 import io.holdfast.spi.AcquireReply.Granted;
 import io.holdfast.spi.AcquireRequest;
-import io.holdfast.spi.QuorumMember;
 import io.holdfast.spi.StoreContext;
 import java.time.Duration;
 import java.util.ArrayList;

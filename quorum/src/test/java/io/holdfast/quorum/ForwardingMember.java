@@ -1,7 +1,6 @@
 package io.holdfast.quorum;
 
 import io.holdfast.spi.ForceReply;
-import io.holdfast.spi.QuorumMember;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 

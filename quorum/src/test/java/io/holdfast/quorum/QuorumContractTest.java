@@ -1,10 +1,10 @@
 package io.holdfast.quorum;
 
+import io.holdfast.quorum.memory.MemoryQuorumNode;
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.TimeSource;
 import io.holdfast.testkit.contract.LockStoreContract;
-import io.holdfast.testkit.quorum.MemoryQuorumNode;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -3,6 +3,7 @@ package io.holdfast.quorum;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.memory.VirtualTime;
+import io.holdfast.quorum.memory.MemoryQuorumNode;
 import io.holdfast.spi.AcquireReply;
 import io.holdfast.spi.AcquireReply.Busy;
 import io.holdfast.spi.AcquireReply.Granted;
@@ -13,7 +14,6 @@ import io.holdfast.spi.RenewRequest;
 import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.StoreException;
 import io.holdfast.spi.StoreListener;
-import io.holdfast.testkit.quorum.MemoryQuorumNode;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

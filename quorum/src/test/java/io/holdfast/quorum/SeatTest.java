@@ -3,9 +3,8 @@ package io.holdfast.quorum;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.memory.VirtualTime;
-import io.holdfast.spi.QuorumMember;
+import io.holdfast.quorum.memory.MemoryQuorumNode;
 import io.holdfast.spi.StoreContext;
-import io.holdfast.testkit.quorum.MemoryQuorumNode;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
 import org.junit.jupiter.api.BeforeEach;

@@ -2,7 +2,6 @@ package io.holdfast.quorum;
 
 import io.holdfast.memory.VirtualTime;
 import io.holdfast.spi.ForceReply;
-import io.holdfast.spi.QuorumMember;
 import io.holdfast.spi.StoreException;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;

@@ -1,5 +1,6 @@
 package io.holdfast.redis;
 
+import io.holdfast.quorum.QuorumMember;
 import io.holdfast.redis.connect.Heartbeat;
 import io.holdfast.redis.connect.RedisDiagnosis;
 import io.holdfast.redis.connect.ServerConnections;
@@ -16,7 +17,6 @@ import io.holdfast.redis.server.RedisErrors;
 import io.holdfast.redis.server.RedisKeys;
 import io.holdfast.redis.server.RedisSettings;
 import io.holdfast.redis.server.RefusedCommands;
-import io.holdfast.spi.QuorumMember;
 import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.StoreException;
 import io.lettuce.core.RedisCommandExecutionException;

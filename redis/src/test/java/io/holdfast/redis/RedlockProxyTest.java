@@ -2,12 +2,12 @@ package io.holdfast.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.holdfast.quorum.QuorumMember;
+import io.holdfast.quorum.QuorumMember.Standing;
+import io.holdfast.quorum.QuorumMember.Take;
+import io.holdfast.quorum.QuorumMember.Vote;
 import io.holdfast.redis.connect.SharedThreads;
 import io.holdfast.redis.server.RedisUris;
-import io.holdfast.spi.QuorumMember;
-import io.holdfast.spi.QuorumMember.Standing;
-import io.holdfast.spi.QuorumMember.Take;
-import io.holdfast.spi.QuorumMember.Vote;
 import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.TimeSource;
 import io.holdfast.testkit.servers.RedisServer;

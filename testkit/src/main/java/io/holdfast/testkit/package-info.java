@@ -7,7 +7,6 @@
  * <ul>
  *   <li>{@link io.holdfast.testkit.servers}: private real servers, one or several that belong together.
  *   <li>{@link io.holdfast.testkit.faults}: a proxy that breaks the network.
- *   <li>{@link io.holdfast.testkit.quorum}: a member of a quorum in the test's process.
  *   <li>{@link io.holdfast.testkit.torture}: a torture test for any lock, in several processes.
  * </ul>
  *

@@ -1,7 +1,6 @@
 package io.holdfast.quorum;
 
 import io.holdfast.spi.LockStore;
-import io.holdfast.spi.QuorumMember;
 import io.holdfast.spi.TimeSource;
 import java.time.Duration;
 import java.util.ArrayList;

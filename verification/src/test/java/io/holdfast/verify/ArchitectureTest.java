@@ -42,6 +42,7 @@ import io.holdfast.micrometer.HoldfastMetrics;
 import io.holdfast.observe.Observability;
 import io.holdfast.opentelemetry.HoldfastTracing;
 import io.holdfast.quorum.QuorumStores;
+import io.holdfast.quorum.memory.MemoryQuorumNode;
 import io.holdfast.redis.RedisStores;
 import io.holdfast.redis.commands.CompareProbe;
 import io.holdfast.redis.connect.RedisConnections;
@@ -53,7 +54,6 @@ import io.holdfast.spi.LockStore;
 import io.holdfast.testkit.OverlapDetector;
 import io.holdfast.testkit.contract.LockStoreContract;
 import io.holdfast.testkit.faults.FaultProxy;
-import io.holdfast.testkit.quorum.MemoryQuorumNode;
 import io.holdfast.testkit.servers.RedisServer;
 import io.holdfast.testkit.torture.Torture;
 import io.holdfast.zookeeper.ZooKeeperLockStoreProvider;
@@ -132,6 +132,7 @@ class ArchitectureTest {
                 new Room(MEMORY, MEMORY, SPI),
                 new Room(JDBC, JDBC, API, SPI),
                 new Room(QUORUM, QUORUM, SPI),
+                new Room(QUORUM + ".memory", QUORUM + ".memory", QUORUM, SPI),
                 redis("server"),
                 redis("messages", "server"),
                 redis("connect", "messages", "server"),
@@ -157,7 +158,6 @@ class ArchitectureTest {
                         "org.awaitility.."),
                 new Room(TESTKIT + ".servers", TESTKIT + ".servers"),
                 new Room(TESTKIT + ".faults", TESTKIT + ".faults", TESTKIT + ".servers"),
-                new Room(TESTKIT + ".quorum", TESTKIT + ".quorum", SPI),
                 new Room(
                         TESTKIT + ".torture", TESTKIT + ".torture", TESTKIT + ".servers", TESTKIT + ".faults", HISTORY),
                 new Room(CLI + ".console", CLI + ".console", SPI, "picocli"),
@@ -301,7 +301,7 @@ class ArchitectureTest {
                         JMX,
                         SPI,
                         MEMORY,
-                        QUORUM,
+                        QUORUM + "..",
                         REDIS + "..",
                         ZOOKEEPER,
                         JDBC,
@@ -435,6 +435,7 @@ class ArchitectureTest {
             MemoryLockStore.class,
             JdbcGuard.class,
             QuorumStores.class,
+            MemoryQuorumNode.class,
             RedisErrors.class,
             RedisConnections.class,
             CompareProbe.class,
@@ -456,7 +457,6 @@ class ArchitectureTest {
             LockStoreContract.class,
             RedisServer.class,
             FaultProxy.class,
-            MemoryQuorumNode.class,
             Torture.class);
 
     @SuppressWarnings("unused")
@@ -470,6 +470,7 @@ class ArchitectureTest {
         private MemoryLockStore memory;
         private JdbcGuard jdbc;
         private QuorumStores quorum;
+        private MemoryQuorumNode quorumMember;
         private RedisErrors redisServer;
         private RedisMessages redisMessages;
         private RedisConnections redisConnect;
@@ -492,7 +493,6 @@ class ArchitectureTest {
         private LockStoreContract contract;
         private RedisServer servers;
         private FaultProxy faults;
-        private MemoryQuorumNode member;
         private Torture torture;
     }
 

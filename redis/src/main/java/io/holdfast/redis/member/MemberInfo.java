@@ -1,10 +1,10 @@
 package io.holdfast.redis.member;
 
+import io.holdfast.quorum.QuorumMember.Identity;
+import io.holdfast.quorum.QuorumMember.Standing;
 import io.holdfast.redis.connect.RedisConnections;
 import io.holdfast.redis.server.RedisErrors;
 import io.holdfast.redis.server.ServerInfo;
-import io.holdfast.spi.QuorumMember.Identity;
-import io.holdfast.spi.QuorumMember.Standing;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;

@@ -1,7 +1,7 @@
 package io.holdfast.redis.member;
 
+import io.holdfast.quorum.QuorumMember;
 import io.holdfast.redis.messages.ClientChannel;
-import io.holdfast.spi.QuorumMember;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -1,5 +1,7 @@
 package io.holdfast.redis.member;
 
+import io.holdfast.quorum.QuorumMember;
+import io.holdfast.quorum.TokenRegister;
 import io.holdfast.redis.connect.RedisCards;
 import io.holdfast.redis.connect.RedisConnections;
 import io.holdfast.redis.connect.RedisDiagnosis;
@@ -12,8 +14,6 @@ import io.holdfast.redis.server.RedisSettings;
 import io.holdfast.spi.CardStore;
 import io.holdfast.spi.Finding;
 import io.holdfast.spi.ForceReply;
-import io.holdfast.spi.QuorumMember;
-import io.holdfast.spi.TokenRegister;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -2,7 +2,7 @@ package io.holdfast.redis.member;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.holdfast.spi.QuorumMember.Standing;
+import io.holdfast.quorum.QuorumMember.Standing;
 import org.junit.jupiter.api.Test;
 
 public class MemberInfoTest {

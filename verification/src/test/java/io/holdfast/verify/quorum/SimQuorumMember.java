@@ -1,10 +1,10 @@
 package io.holdfast.verify.quorum;
 
 import io.holdfast.memory.VirtualTime;
+import io.holdfast.quorum.QuorumMember;
+import io.holdfast.quorum.TokenRegister;
 import io.holdfast.spi.ForceReply;
-import io.holdfast.spi.QuorumMember;
 import io.holdfast.spi.StoreContext;
-import io.holdfast.spi.TokenRegister;
 import io.holdfast.verify.engine.SimLine;
 import io.holdfast.verify.engine.SimTime;
 import java.util.SplittableRandom;

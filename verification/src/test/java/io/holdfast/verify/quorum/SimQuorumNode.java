@@ -1,10 +1,10 @@
 package io.holdfast.verify.quorum;
 
 import io.holdfast.memory.VirtualTime;
-import io.holdfast.spi.QuorumMember;
+import io.holdfast.quorum.QuorumMember;
+import io.holdfast.quorum.TokenRegister;
+import io.holdfast.quorum.memory.MemoryQuorumNode;
 import io.holdfast.spi.StoreContext;
-import io.holdfast.spi.TokenRegister;
-import io.holdfast.testkit.quorum.MemoryQuorumNode;
 import io.holdfast.verify.engine.SimLine;
 import io.holdfast.verify.engine.Weather;
 import java.util.ArrayList;

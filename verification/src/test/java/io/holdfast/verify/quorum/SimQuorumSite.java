@@ -1,9 +1,9 @@
 package io.holdfast.verify.quorum;
 
+import io.holdfast.quorum.QuorumMember;
+import io.holdfast.quorum.QuorumMember.Seen;
 import io.holdfast.quorum.VerifyQuorum;
 import io.holdfast.spi.LockStore;
-import io.holdfast.spi.QuorumMember;
-import io.holdfast.spi.QuorumMember.Seen;
 import io.holdfast.spi.StoreContext;
 import io.holdfast.verify.engine.SimFaults;
 import io.holdfast.verify.engine.SimProcess;

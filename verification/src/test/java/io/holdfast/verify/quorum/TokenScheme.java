@@ -1,7 +1,7 @@
 package io.holdfast.verify.quorum;
 
+import io.holdfast.quorum.TokenRegister;
 import io.holdfast.quorum.VerifyQuorum;
-import io.holdfast.spi.TokenRegister;
 import org.jspecify.annotations.Nullable;
 
 /**

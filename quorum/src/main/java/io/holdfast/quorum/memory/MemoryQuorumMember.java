@@ -1,7 +1,7 @@
-package io.holdfast.testkit.quorum;
+package io.holdfast.quorum.memory;
 
+import io.holdfast.quorum.QuorumMember;
 import io.holdfast.spi.ForceReply;
-import io.holdfast.spi.QuorumMember;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 

@@ -1,9 +1,9 @@
-package io.holdfast.testkit.quorum;
+package io.holdfast.quorum.memory;
 
-import io.holdfast.spi.QuorumMember;
+import io.holdfast.quorum.QuorumMember;
+import io.holdfast.quorum.TokenRegister;
 import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.TimeSource;
-import io.holdfast.spi.TokenRegister;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;

@@ -1,5 +1,14 @@
-package io.holdfast.spi;
+package io.holdfast.quorum;
 
+import io.holdfast.spi.AcquireReply;
+import io.holdfast.spi.CardStore;
+import io.holdfast.spi.Finding;
+import io.holdfast.spi.ForceReply;
+import io.holdfast.spi.LockStore;
+import io.holdfast.spi.RenewReply;
+import io.holdfast.spi.RenewRequest;
+import io.holdfast.spi.StoreException;
+import io.holdfast.spi.StoreListener;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

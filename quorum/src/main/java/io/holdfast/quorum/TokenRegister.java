@@ -1,4 +1,4 @@
-package io.holdfast.spi;
+package io.holdfast.quorum;
 
 /**
  * The record of one member of a quorum about the fencing tokens of a name: the largest token it has accepted, and the
@@ -6,7 +6,7 @@ package io.holdfast.spi;
  *
  * <p>{@link #admits} is a member's whole part in the agreement on tokens. It is strict: a member accepts each number
  * from at most one id, and no number that is smaller than one accepted before. This makes tokens unique and ordered,
- * whatever becomes of the locks (the description of the package {@code io.holdfast.quorum} has the argument). A member
+ * whatever becomes of the locks (the description of this package has the argument). A member
  * outside this JVM does the same in one atomic step of its own.
  *
  * <pre>{@code
