@@ -31,7 +31,10 @@ public interface LockClientMXBean {
     /** Returns how many threads and stages of this client wait for a lock. */
     int getWaitingCount();
 
-    /** Returns the longest current wait in milliseconds, or zero. */
+    /** Returns the names of the leaderships in which this client leads, sorted. */
+    List<String> getLeads();
+
+    /** Returns the longest current wait for a lock in milliseconds, or zero. Candidates for leaderships do not count. */
     long getOldestWaitMillis();
 
     /** Returns the delay of the most overdue renewal in milliseconds, or zero; see {@link LockClient#renewalLag}. */

@@ -3,6 +3,7 @@ package io.holdfast.jmx;
 import static java.util.Objects.requireNonNull;
 
 import io.holdfast.ForcedRelease;
+import io.holdfast.Leadership;
 import io.holdfast.Lease;
 import io.holdfast.LocalLock;
 import io.holdfast.LockClient;
@@ -110,9 +111,18 @@ public final class LockManagement {
 
         @Override
         public long getOldestWaitMillis() {
-            return locks().mapToLong(lock -> lock.longestWait().toMillis())
+            return locks().filter(lock -> !lock.name().startsWith(Leadership.LOCK_PREFIX))
+                    .mapToLong(lock -> lock.longestWait().toMillis())
                     .max()
                     .orElse(0);
+        }
+
+        @Override
+        public List<String> getLeads() {
+            return client.leaderships().stream()
+                    .filter(Leadership::isLeader)
+                    .map(Leadership::name)
+                    .toList();
         }
 
         @Override

@@ -4,10 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import io.holdfast.Leadership;
 import io.holdfast.Lease;
 import io.holdfast.LockClient;
 import io.holdfast.LockClientClosedException;
 import java.lang.management.ManagementFactory;
+import java.util.List;
 import java.util.concurrent.FutureTask;
 import javax.management.InstanceAlreadyExistsException;
 import javax.management.JMX;
@@ -66,6 +68,23 @@ class LockManagementTest {
         held.release();
         work.get();
         assertThat(shown.getWaitingCount()).isZero();
+    }
+
+    /** An alert may be on the longest wait, and a candidate may wait for months. */
+    @Test
+    void shows_who_leads_and_no_candidate_as_one_that_waits_too_long() {
+        ObjectName name = LockManagement.register(client);
+        LockClientMXBean shown = JMX.newMXBeanProxy(server, name, LockClientMXBean.class);
+        try (Leadership leader = client.leadership("billing", term -> {})) {
+            await().until(() -> shown.getLeads().equals(List.of("billing")));
+            try (Leadership next = client.leadership("billing", term -> {})) {
+                await().until(() -> !client.localLocks().get(0).longestWait().isZero());
+                assertThat(shown.getOldestWaitMillis()).isZero();
+                assertThat(next.isLeader()).isFalse();
+            }
+            assertThat(leader.isLeader()).isTrue();
+        }
+        assertThat(shown.getLeads()).isEmpty();
     }
 
     @Test
