@@ -2,6 +2,7 @@ package io.holdfast.micrometer;
 
 import static java.util.Objects.requireNonNull;
 
+import io.holdfast.Leadership;
 import io.holdfast.LocalLock;
 import io.holdfast.LockClient;
 import io.holdfast.LockListener;
@@ -83,7 +84,9 @@ public final class HoldfastMetrics implements MeterBinder, LockListener {
      * @return this
      */
     public HoldfastMetrics watch(LockClient client) {
-        clients.addIfAbsent(requireNonNull(client, "client"));
+        if (clients.addIfAbsent(requireNonNull(client, "client"))) {
+            client.leaderships().forEach(leadership -> candidacyBegan(leadership.name()));
+        }
         return this;
     }
 
@@ -103,6 +106,18 @@ public final class HoldfastMetrics implements MeterBinder, LockListener {
     /** Returns what the clients hold and wait for under a tag. */
     Stream<LocalLock> locks(String wanted) {
         return locks().filter(lock -> tag.apply(lock.name()).equals(wanted));
+    }
+
+    /** Returns whether one of the clients leads. */
+    boolean leads(String leadership) {
+        return clients.stream()
+                .flatMap(client -> client.leaderships().stream())
+                .anyMatch(candidate -> candidate.name().equals(leadership) && candidate.isLeader());
+    }
+
+    /** Returns the leaderships for which the clients stand. */
+    Stream<String> leaderships() {
+        return clients.stream().flatMap(client -> client.leaderships().stream()).map(Leadership::name);
     }
 
     Duration renewalLag() {
@@ -166,5 +181,25 @@ public final class HoldfastMetrics implements MeterBinder, LockListener {
     @Override
     public void clockJumped(Duration by) {
         each(RegistryMeters::clockJumped);
+    }
+
+    @Override
+    public void candidacyBegan(String leadership) {
+        each(meters -> meters.candidate(leadership));
+    }
+
+    @Override
+    public void elected(String leadership, long fencingToken) {
+        each(meters -> {
+            meters.candidate(leadership);
+            meters.terms(leadership).increment();
+        });
+    }
+
+    @Override
+    public void termEnded(String leadership, long fencingToken, Duration led, boolean stoppedInTime) {
+        if (!stoppedInTime) {
+            each(meters -> meters.overdue(leadership).increment());
+        }
     }
 }

@@ -1,5 +1,6 @@
 package io.holdfast.micrometer;
 
+import io.holdfast.Leadership;
 import io.holdfast.LocalLock;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Gauge;
@@ -25,6 +26,9 @@ final class RegistryMeters {
     /** The tags that have their gauges. */
     private final Set<String> gauged = ConcurrentHashMap.newKeySet();
 
+    /** The leaderships that have their meters. */
+    private final Set<String> candidates = ConcurrentHashMap.newKeySet();
+
     RegistryMeters(MeterRegistry registry, HoldfastMetrics metrics) {
         this.registry = registry;
         this.metrics = metrics;
@@ -32,6 +36,7 @@ final class RegistryMeters {
                 "holdfast.lock.oldest.wait",
                 "How long the caller has waited that waits longest for a lock",
                 all -> all.locks()
+                        .filter(lock -> !lock.name().startsWith(Leadership.LOCK_PREFIX))
                         .map(LocalLock::longestWait)
                         .max(Comparator.naturalOrder())
                         .orElse(Duration.ZERO));
@@ -39,6 +44,7 @@ final class RegistryMeters {
                 "holdfast.renewal.lag",
                 "Delay of the most overdue renewal; near two thirds of a lease, leases are lost",
                 HoldfastMetrics::renewalLag);
+        metrics.leaderships().forEach(this::candidate);
     }
 
     private void time(String meter, String help, Function<HoldfastMetrics, Duration> value) {
@@ -116,6 +122,34 @@ final class RegistryMeters {
         counter("holdfast.clock.jumps", "Forward jumps of the wall clock, as after a suspension", "jumps")
                 .register(registry)
                 .increment();
+    }
+
+    /** Begins the meters of a leadership: an increase from nothing to 1 is none for most alerts. */
+    void candidate(String leadership) {
+        if (candidates.add(leadership)) {
+            Gauge.builder("holdfast.leader", metrics, all -> all.leads(leadership) ? 1 : 0)
+                    .description("1 while this process leads, otherwise 0")
+                    .baseUnit("leader")
+                    .tag("name", leadership)
+                    .register(registry);
+            terms(leadership);
+            overdue(leadership);
+        }
+    }
+
+    Counter terms(String leadership) {
+        return counter("holdfast.leader.terms", "Terms of this process: how often it was elected", "terms")
+                .tag("name", leadership)
+                .register(registry);
+    }
+
+    Counter overdue(String leadership) {
+        return counter(
+                        "holdfast.leader.overdue",
+                        "Terms whose work had not stopped when the lock was released",
+                        "terms")
+                .tag("name", leadership)
+                .register(registry);
     }
 
     private static Counter.Builder counter(String meter, String help, String unit) {

@@ -3,19 +3,26 @@ package io.holdfast.micrometer;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.holdfast.Leadership;
+import io.holdfast.LeadershipListener;
+import io.holdfast.LeadershipOptions;
 import io.holdfast.Lease;
 import io.holdfast.LockClient;
 import io.holdfast.LockOptions;
+import io.holdfast.Term;
 import io.holdfast.spi.StoreException;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.CountDownLatch;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -93,6 +100,65 @@ class HoldfastMetricsTest {
     }
 
     @Test
+    void a_leadership_has_its_meters_from_the_first_candidate_on() throws Exception {
+        try (Leadership leader = client.leadership("billing", term -> {})) {
+            await().untilAsserted(() -> assertThat(counter("holdfast.leader.terms", "name", "billing"))
+                    .isEqualTo(1));
+            assertThat(gauge("holdfast.leader", "name", "billing")).isEqualTo(1);
+            assertThat(leader.isLeader()).isTrue();
+
+            HoldfastMetrics standby = new HoldfastMetrics();
+            MeterRegistry there = new SimpleMeterRegistry();
+            try (LockClient second = LockClient.builder()
+                            .uri("memory:metrics")
+                            .listener(standby)
+                            .build();
+                    Leadership waits = second.leadership("billing", term -> {})) {
+                // Begun before the binding, as in an application whose registry comes last.
+                standby.watch(second).bindTo(there);
+                assertThat(there.get("holdfast.leader")
+                                .tag("name", "billing")
+                                .gauge()
+                                .value())
+                        .isZero();
+                assertThat(waits.isLeader()).isFalse();
+                // An alert is on it, and a candidate may wait for months.
+                await().until(() -> second.localLocks().stream()
+                        .anyMatch(lock -> !lock.longestWait().isZero()));
+                assertThat(there.get("holdfast.lock.oldest.wait").timeGauge().value())
+                        .isZero();
+            }
+        }
+        assertThat(gauge("holdfast.leader", "name", "billing")).isZero();
+        assertThat(counter("holdfast.leader.overdue", "name", "billing")).isZero();
+    }
+
+    @Test
+    void a_term_whose_listener_did_not_stop_in_time_is_counted() throws Exception {
+        CountDownLatch elected = new CountDownLatch(1);
+        CountDownLatch stop = new CountDownLatch(1);
+        LeadershipListener stuck = new LeadershipListener() {
+            @Override
+            public void onElected(Term term) {
+                elected.countDown();
+            }
+
+            @Override
+            public void onRevoked(Term term) throws InterruptedException {
+                stop.await();
+            }
+        };
+        LeadershipOptions quick = LeadershipOptions.defaults().stopWithin(Duration.ofMillis(50));
+        try (Leadership leader = client.leadership("stuck", stuck, quick)) {
+            elected.await();
+            leader.resign();
+            await().untilAsserted(() -> assertThat(counter("holdfast.leader.overdue", "name", "stuck"))
+                    .isEqualTo(1));
+            stop.countDown();
+        }
+    }
+
+    @Test
     void bound_twice_it_counts_once_and_in_two_registries_in_each() throws Exception {
         MeterRegistry second = new SimpleMeterRegistry();
         metrics.bindTo(registry);
@@ -111,10 +177,12 @@ class HoldfastMetricsTest {
         disturb();
         await().until(() ->
                 registry.find("holdfast.lock.held").tag("name", "other").timer() != null);
+        String page = Files.readString(Path.of("../docs/metrics.md"));
         Map<String, List<String>> keys = new HashMap<>();
         assertThat(registry.getMeters()).hasSizeGreaterThan(15).allSatisfy(meter -> {
             Meter.Id id = meter.getId();
             assertThat(id.getName()).startsWith("holdfast.");
+            assertThat(page).contains("| `" + id.getName() + "` | ");
             assertThat(id.getDescription()).as(id.getName()).isNotBlank();
             assertThat(id.getBaseUnit()).as(id.getName()).isNotBlank();
             List<String> tags = id.getTags().stream().map(tag -> tag.getKey()).toList();
@@ -124,7 +192,7 @@ class HoldfastMetricsTest {
                         .map(meter -> meter.getId().getTag("name"))
                         .filter(tag -> tag != null)
                         .collect(Collectors.toSet()))
-                .containsExactlyInAnyOrder("order:refund", "job", "other");
+                .containsExactlyInAnyOrder("order:refund", "job", "other", "nightly");
     }
 
     /** One event of each kind that locks have. */
@@ -151,6 +219,7 @@ class HoldfastMetricsTest {
         metrics.renewalFailed("job:1", new IllegalStateException());
         metrics.reconnected();
         metrics.clockJumped(Duration.ofMinutes(1));
+        metrics.elected("nightly", 7);
     }
 
     private long timer(String meter, String... tags) {
