@@ -3,6 +3,7 @@ package io.holdfast.console;
 import io.holdfast.ClientCard;
 import io.holdfast.ClientCard.HeldLock;
 import io.holdfast.ClientCard.WaitedLock;
+import io.holdfast.Leadership;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -41,6 +42,9 @@ final class CycleFinder {
         }
         for (ClientCard client : clients) {
             for (WaitedLock waited : client.waiting()) {
+                if (waited.name().startsWith(Leadership.LOCK_PREFIX)) {
+                    continue; // a candidate waits for years, and keeps nothing from going on
+                }
                 ClientCard holder = holders.get(waited.name());
                 if (holder != null && !holder.id().equals(client.id())) {
                     Edge edge = new Edge(

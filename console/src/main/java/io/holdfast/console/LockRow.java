@@ -1,5 +1,6 @@
 package io.holdfast.console;
 
+import io.holdfast.Leadership;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
@@ -38,9 +39,9 @@ public record LockRow(
             .reversed()
             .thenComparing(LockRow::name);
 
-    /** Returns the longest wait × the number of waiters. */
+    /** Returns the longest wait × the number of waiters; zero for a leadership, as candidates wait by design. */
     public double pressureSeconds() {
-        return longestWait.toMillis() / 1e3 * waiters;
+        return name.startsWith(Leadership.LOCK_PREFIX) ? 0 : longestWait.toMillis() / 1e3 * waiters;
     }
 
     /** Says what a release by force would cause, if this is still the holder. */

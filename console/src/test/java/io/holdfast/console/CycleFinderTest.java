@@ -86,6 +86,22 @@ class CycleFinderTest {
         assertThat(finder.possible()).hasSize(1);
     }
 
+    /** Each of two processes stands for both leaderships, and leads one: so it is meant to be. */
+    @Test
+    void candidatesThatWaitForEachOtherAreNoDeadlock() {
+        assertThat(finder(
+                                TestCards.of("a")
+                                        .anyThread()
+                                        .holds("leader:x", 1)
+                                        .waits("leader:y", 3),
+                                TestCards.of("b")
+                                        .anyThread()
+                                        .holds("leader:y", 2)
+                                        .waits("leader:x", 3))
+                        .possible())
+                .isEmpty();
+    }
+
     /** The same clients may have a hundred such pairs of locks. */
     @Test
     void aPersonLooksAtTheSameClientsOnce() {

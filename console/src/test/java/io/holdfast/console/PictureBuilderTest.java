@@ -37,6 +37,16 @@ class PictureBuilderTest {
         assertThat(row.pressureSeconds()).isEqualTo(54);
     }
 
+    /** They may have waited for months. */
+    @Test
+    void candidatesForALeadershipAreNotUrgent() {
+        List<LockRow> rows = builder(
+                        TestCards.of("a").holds("leader:x", 4).holds("y", 5),
+                        TestCards.of("b").waits("leader:x", 8_000_000).waits("y", 1))
+                .rows(Map.of(), List.of(), List.of());
+        assertThat(rows.stream().sorted(LockRow.BY_URGENCY).map(LockRow::name)).containsExactly("y", "leader:x");
+    }
+
     /** No card ever has it among its holds. Names that were used once have no row, because there may be very many. */
     @Test
     void theBusiestLockHasARowAlthoughNobodySeemsToHoldIt() {
