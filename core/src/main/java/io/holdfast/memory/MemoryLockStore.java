@@ -12,6 +12,7 @@ import io.holdfast.spi.ReleaseRequest;
 import io.holdfast.spi.RenewReply;
 import io.holdfast.spi.RenewRequest;
 import io.holdfast.spi.StoreContext;
+import io.holdfast.spi.StoreException;
 import io.holdfast.spi.StoreListener;
 import io.holdfast.spi.StoreState;
 import io.holdfast.spi.TimeSource;
@@ -23,7 +24,6 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -47,34 +47,50 @@ public final class MemoryLockStore implements LockStore {
 
     private final Server server;
     private final String clientId;
-    private volatile @Nullable StoreListener listener;
+    private final Names names;
 
-    MemoryLockStore(Server server, String clientId) {
+    /** The view of the pools; null in that view. */
+    private final @Nullable MemoryLockStore pools;
+
+    volatile @Nullable StoreListener listener;
+
+    private MemoryLockStore(Server server, String clientId, Names names, @Nullable MemoryLockStore pools) {
         this.server = server;
         this.clientId = clientId;
+        this.names = names;
+        this.pools = pools;
     }
 
     @Override
     public CompletionStage<AcquireReply> acquire(AcquireRequest request) {
-        return server.execute(() -> server.name(request.name()).acquire(request));
+        int weight = request.weight();
+        int most = pools == null ? AcquireRequest.CAPACITY_MAX : 1;
+        if (weight < 1 || weight > request.capacity() || request.capacity() > most) {
+            return CompletableFuture.failedFuture(new StoreException(
+                    StoreException.Outcome.FATAL,
+                    describe() + " was asked for a hold of weight " + weight + " and capacity " + request.capacity()
+                            + " (expected: a weight from 1 to the capacity, and a capacity of at most " + most + ")",
+                    null));
+        }
+        return server.execute(() -> names.decide(request.name(), name -> name.acquire(request)));
     }
 
     @Override
-    public boolean canAcquireAll(List<String> names) {
-        return true;
+    public boolean canAcquireAll(List<String> wanted) {
+        return pools != null;
     }
 
     @Override
     public CompletionStage<AcquireAllReply> acquireAll(List<AcquireRequest> requests) {
         return server.execute(() -> {
             for (AcquireRequest request : requests) {
-                if (!server.name(request.name()).isFreeFor(request.holderId())) {
+                if (!names.decide(request.name(), name -> name.isFreeFor(request.holderId()))) {
                     return AcquireAllReply.busy(request.name());
                 }
             }
             List<AcquireReply.Granted> granted = new ArrayList<>();
             for (AcquireRequest request : requests) {
-                granted.add((AcquireReply.Granted) server.name(request.name()).acquire(request));
+                granted.add((AcquireReply.Granted) names.decide(request.name(), name -> name.acquire(request)));
             }
             return AcquireAllReply.taken(granted);
         });
@@ -82,32 +98,39 @@ public final class MemoryLockStore implements LockStore {
 
     @Override
     public CompletionStage<RenewReply> renew(RenewRequest request) {
-        return server.execute(() -> server.name(request.name()).renew(request));
+        return server.execute(() -> names.decide(request.name(), name -> name.renew(request)));
     }
 
     @Override
     public CompletionStage<ReleaseReply> release(ReleaseRequest request) {
-        return server.execute(() -> server.name(request.name()).release(request));
+        return server.execute(() -> names.decide(request.name(), name -> name.release(request)));
     }
 
     @Override
     public CompletionStage<Boolean> abandon(String name, String holderId) {
-        return server.execute(() -> server.name(name).abandon(holderId));
+        return server.execute(() -> names.decide(name, decision -> decision.abandon(holderId)));
     }
 
     @Override
     public CompletionStage<StoreState> inspect(String name) {
-        return server.execute(() -> server.name(name).inspect());
+        Function<NameDecision, StoreState> command =
+                pools == null ? NameDecision::inspectPool : NameDecision::inspectLock;
+        return server.execute(() -> names.decide(name, command));
     }
 
     @Override
     public CompletionStage<ForceReply> forceRelease(String name, @Nullable String holder) {
-        return server.execute(() -> server.name(name).forceRelease(holder));
+        return server.execute(() -> names.decide(name, decision -> decision.forceRelease(holder)));
     }
 
     @Override
     public Optional<CardStore> cards() {
-        return Optional.of(new MemoryCards(server, clientId));
+        return pools == null ? Optional.empty() : Optional.of(new MemoryCards(server, clientId));
+    }
+
+    @Override
+    public Optional<LockStore> pools() {
+        return Optional.ofNullable(pools);
     }
 
     @Override
@@ -122,22 +145,96 @@ public final class MemoryLockStore implements LockStore {
 
     @Override
     public void close() {
+        if (pools != null) {
+            disconnect();
+            pools.disconnect();
+        }
+    }
+
+    private void disconnect() {
         listener = null;
-        server.disconnect(clientId, this);
+        server.execute(() -> names.clients.remove(clientId, this));
+    }
+
+    /** The names of the locks, or those of the pools. All fields are guarded by the lock of the server. */
+    private static final class Names {
+
+        /** With fewer names than this, free ones are not removed. */
+        private static final int SWEEP_ABOVE = 1_000;
+
+        private final Server server;
+
+        /** Only names with a hold or a queue, except those whose last holder or waiter has died. */
+        private final Map<String, NameRecord> records = new HashMap<>();
+
+        final Map<String, MemoryLockStore> clients = new HashMap<>();
+        private int sweepAbove = SWEEP_ABOVE;
+
+        Names(Server server) {
+            this.server = server;
+        }
+
+        <T> T decide(String name, Function<NameDecision, T> command) {
+            NameRecord before = records.getOrDefault(name, NameRecord.FREE);
+            NameDecision decision = new NameDecision(
+                    name,
+                    before,
+                    server.time.nanoTime(),
+                    server::nextBase,
+                    holderId -> clients.containsKey(HolderId.client(holderId)));
+            T reply = command.apply(decision);
+            NameRecord after = decision.after();
+            if (after == NameRecord.FREE) {
+                records.remove(name);
+            } else {
+                records.put(name, after);
+                sweepIfMany();
+            }
+            decision.messages().forEach(this::send);
+            return reply;
+        }
+
+        private void sweepIfMany() {
+            if (records.size() > sweepAbove) {
+                sweep();
+                // Not at each command while ten thousand names are held: it would be most of the work, and renewals
+                // would come too late.
+                sweepAbove = Math.max(SWEEP_ABOVE, 2 * records.size());
+            }
+        }
+
+        int sweep() {
+            long now = server.time.nanoTime();
+            records.values().removeIf(record -> record.isFree(now));
+            return records.size();
+        }
+
+        /**
+         * Sends a message to its client, if that is connected. The time source delivers the message later: the sender's
+         * caller may hold locks that the receiver needs.
+         */
+        private void send(NameMessage message) {
+            MemoryLockStore client = clients.get(message.client());
+            if (client == null) {
+                return;
+            }
+            server.time.schedule(0, () -> {
+                StoreListener receiver = client.listener;
+                if (receiver != null) {
+                    message.deliver(receiver);
+                }
+            });
+        }
     }
 
     /** The shared state: what a server would be for a remote store. Thread-safe. */
     public static final class Server {
 
-        /** With fewer names than this, free ones are not removed. */
-        private static final int SWEEP_ABOVE = 1_000;
-
         private final TimeSource time;
         private final ReentrantLock lock = new ReentrantLock();
-        private final Map<String, MemoryName> names = new HashMap<>(); // by lock; only names with a hold or a queue
-        private final Map<String, MemoryLockStore> clients = new HashMap<>(); // by lock
+        private final Names locks = new Names(this); // by lock
+        private final Names pools = new Names(this); // by lock
         private final Map<String, MemoryCards.Card> cards = new HashMap<>(); // by lock
-        private int sweepAbove = SWEEP_ABOVE; // by lock
         private long lastBase; // by lock; one for all names, so that a forgotten name cannot go back
 
         public Server(TimeSource time) {
@@ -146,26 +243,24 @@ public final class MemoryLockStore implements LockStore {
 
         /** Opens a client's view. */
         public LockStore connect(StoreContext context) {
-            MemoryLockStore client = new MemoryLockStore(this, context.clientId());
-            locked(() -> clients.put(context.clientId(), client));
+            String id = context.clientId();
+            MemoryLockStore poolView = new MemoryLockStore(this, id, pools, null);
+            MemoryLockStore client = new MemoryLockStore(this, id, locks, poolView);
+            locked(() -> {
+                pools.clients.put(id, poolView);
+                return locks.clients.put(id, client);
+            });
             return client;
         }
 
-        /** Returns how many names have a hold or a queue. */
+        /** Returns how many names have a hold or a queue, locks and pools. */
         public int size() {
-            return locked(() -> {
-                sweep();
-                return names.size();
-            });
+            return locked(() -> locks.sweep() + pools.sweep());
         }
 
         /** For tests: how many names have state here, needed or not. */
         int known() {
-            return locked(names::size);
-        }
-
-        private void disconnect(String clientId, MemoryLockStore client) {
-            locked(() -> clients.remove(clientId, client));
+            return locked(() -> locks.records.size() + pools.records.size());
         }
 
         /** Runs a command on the cards; those whose time has passed are gone. */
@@ -177,7 +272,7 @@ public final class MemoryLockStore implements LockStore {
             }));
         }
 
-        private <T> CompletionStage<T> execute(Supplier<T> command) {
+        private <T extends @Nullable Object> CompletionStage<T> execute(Supplier<T> command) {
             return CompletableFuture.completedFuture(locked(command));
         }
 
@@ -190,54 +285,14 @@ public final class MemoryLockStore implements LockStore {
             }
         }
 
-        private void sweep() {
-            names.values().removeIf(MemoryName::isFree);
-        }
-
-        private MemoryName name(String name) {
-            if (names.size() > sweepAbove) {
-                sweep();
-                // Not at each command while ten thousand names are held: it would be most of the work, and renewals
-                // would come too late.
-                sweepAbove = Math.max(SWEEP_ABOVE, 2 * names.size());
-            }
-            return names.computeIfAbsent(name, n -> new MemoryName(this, n));
-        }
-
         long nanoTime() {
             return time.nanoTime();
         }
 
         /** Returns a new base: the clock in sixteenths of a millisecond, or the last base plus one. */
-        long nextBase() {
+        private long nextBase() {
             lastBase = Math.max(lastBase + 1, time.wallMillis() * 16);
             return lastBase;
-        }
-
-        /** Returns whether the client of a holder id is connected. */
-        boolean isConnected(String holderId) {
-            return client(holderId) != null;
-        }
-
-        /**
-         * Sends a message to the client of a holder id, if it is connected. The time source delivers the message later:
-         * the sender's caller may hold locks that the receiver needs.
-         */
-        void send(String holderId, Consumer<StoreListener> message) {
-            MemoryLockStore client = client(holderId);
-            if (client == null) {
-                return;
-            }
-            time.schedule(0, () -> {
-                StoreListener receiver = client.listener;
-                if (receiver != null) {
-                    message.accept(receiver);
-                }
-            });
-        }
-
-        private @Nullable MemoryLockStore client(String holderId) {
-            return clients.get(HolderId.client(holderId));
         }
     }
 }

@@ -17,9 +17,28 @@ package io.holdfast.spi;
  * @param nonce random bits that nobody but this client and the store knows, new in each request that queues; from zero
  *     to 2<sup>62</sup> − 1. A store that queues keeps the nonce of the last request with the entry and returns it in
  *     {@link PushedGrant}: the client believes no other grant
+ * @param weight how much of the capacity the hold takes, from 1 to the capacity; 1 for a lock
+ * @param capacity how much the hold and all entries before it may weigh together, at most {@link #CAPACITY_MAX}; 1 for
+ *     a lock. Only names of {@link LockStore#pools} have another one. Each request has its own: two clients may ask
+ *     with different capacities for one name
  */
 public record AcquireRequest(
-        String name, String holderId, long leaseMillis, boolean queue, long pollMillis, long nonce) {
+        String name,
+        String holderId,
+        long leaseMillis,
+        boolean queue,
+        long pollMillis,
+        long nonce,
+        int weight,
+        int capacity) {
+
+    /** The largest capacity. */
+    public static final int CAPACITY_MAX = 1 << 20;
+
+    /** Makes a request for a lock. */
+    public AcquireRequest(String name, String holderId, long leaseMillis, boolean queue, long pollMillis, long nonce) {
+        this(name, holderId, leaseMillis, queue, pollMillis, nonce, 1, 1);
+    }
 
     /** Returns a request that fails while the name is held, and leaves nothing behind. */
     public static AcquireRequest once(String name, String holderId, long leaseMillis) {
@@ -33,16 +52,21 @@ public record AcquireRequest(
 
     /** Returns this request as one that does not wait in the store's queue. */
     public AcquireRequest unqueued() {
-        return new AcquireRequest(name, holderId, leaseMillis, false, pollMillis, nonce);
+        return new AcquireRequest(name, holderId, leaseMillis, false, pollMillis, nonce, weight, capacity);
     }
 
     /** Returns this request with another nonce. */
     public AcquireRequest withNonce(long other) {
-        return new AcquireRequest(name, holderId, leaseMillis, queue, pollMillis, other);
+        return new AcquireRequest(name, holderId, leaseMillis, queue, pollMillis, other, weight, capacity);
+    }
+
+    /** Returns this request with another weight and capacity: for a name of {@link LockStore#pools}. */
+    public AcquireRequest weighing(int otherWeight, int otherCapacity) {
+        return new AcquireRequest(name, holderId, leaseMillis, queue, pollMillis, nonce, otherWeight, otherCapacity);
     }
 
     /** Returns this request for the name that another store uses. */
     public AcquireRequest named(String other) {
-        return new AcquireRequest(other, holderId, leaseMillis, queue, pollMillis, nonce);
+        return new AcquireRequest(other, holderId, leaseMillis, queue, pollMillis, nonce, weight, capacity);
     }
 }

@@ -147,6 +147,41 @@ public interface LockStore extends AutoCloseable {
     }
 
     /**
+     * Returns this client's view of the store's pools; empty if the store has none. A pool is a name that several ids
+     * may hold at once. It has no connection with the lock of the same name. A lock is a pool of capacity 1.
+     *
+     * <p>The rule of a pool: all live entries, holders and waiters, stand in the order in which they came. An entry
+     * <em>fits</em> if the weights up to and including its own are at most its own {@linkplain AcquireRequest#capacity
+     * capacity}. An entry holds when it and every entry before it fit. So nothing overtakes; and an entry that holds
+     * keeps its hold, whatever capacity later requests have. Whatever removes an entry (a release, an expiry, a waiter
+     * that leaves or has died) serves the queue from its head, for as long as the head fits.
+     *
+     * <p>The commands of the view are those of a lock, with these differences:
+     *
+     * <ul>
+     *   <li>{@link AcquireReply.Busy} has the time until the first hold ends, at least 1 ms and never without end; the
+     *       holder of that hold; and the number of live waiters before the id. {@link PushedGrant#waiting} counts those
+     *       who still wait when all that fit were served.
+     *   <li>An attempt without the queue is busy if a live waiter is there, even if it would fit beside the holders.
+     *   <li>{@link #abandon} of a waiter serves those behind it. {@link #forceRelease} without an expected holder ends
+     *       all holds; with one, that hold alone.
+     *   <li>{@link StoreListener#contended} goes to the holders when a waiter comes before which nobody waits: to each
+     *       of them, at most 64, if its weight is its capacity; otherwise only to a holder that is alone.
+     *   <li>The weight of a hold is that of the acquire that made it. A weight below 1 or above its capacity is refused
+     *       with {@link StoreException.Outcome#FATAL}, and so is a capacity above {@link AcquireRequest#CAPACITY_MAX}.
+     *   <li>{@link #canAcquireAll} is false. {@link #cards} is empty.
+     * </ul>
+     *
+     * <p>The view shares the connections of this store, which is opened and listened to first. Each call returns the
+     * same view. The caller calls {@link #listen} of the view before the first command to it; that listener receives
+     * the messages about pools, and {@link StoreListener#reconnected}, but not {@link StoreListener#connecting}. {@link
+     * #close} of the view does nothing; {@link #close} of this store ends both. Names of the view have up to 1,040 bytes.
+     */
+    default Optional<LockStore> pools() {
+        return Optional.empty();
+    }
+
+    /**
      * Looks at the servers of this store: version, settings that endanger locks, missing rights, clocks, and the keys
      * of one lock. For people, when they set up a store or look for a fault. What cannot be found out is a finding,
      * too.

@@ -20,6 +20,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Function;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -33,21 +34,29 @@ final class StoreClient implements AutoCloseable {
     final String id = "hf-" + UUID.randomUUID().toString().replace("-", "").substring(0, 22);
     final RecordingListener listener = new RecordingListener();
     private final Function<String, LockStore> opener;
+    private final UnaryOperator<LockStore> view;
     private final AtomicLong ids = new AtomicLong();
     private final ReentrantLock opening = new ReentrantLock();
+    private @Nullable LockStore opened; // by opening
     private @Nullable LockStore store; // by opening
 
-    /** @param opener opens the view of the client with the given id */
-    StoreClient(Function<String, LockStore> opener) {
+    /**
+     * @param opener opens the store for the client with the given id
+     * @param view returns the part of the store that receives the commands
+     */
+    StoreClient(Function<String, LockStore> opener, UnaryOperator<LockStore> view) {
         this.opener = opener;
+        this.view = view;
     }
 
     LockStore store() {
         opening.lock();
         try {
             if (store == null) {
-                store = opener.apply(id);
-                store.listen(listener);
+                opened = opener.apply(id);
+                LockStore part = view.apply(opened);
+                part.listen(listener);
+                store = part;
             }
             return store;
         } finally {
@@ -70,6 +79,16 @@ final class StoreClient implements AutoCloseable {
 
     static AcquireRequest queueing(String name, String holderId, Duration lease, Duration poll) {
         return AcquireRequest.queueing(name, holderId, lease.toMillis(), poll.toMillis());
+    }
+
+    /** Asks a pool once, without the queue. */
+    AcquireReply take(String name, String holderId, Duration lease, int weight, int capacity) {
+        return get(store().acquire(
+                        AcquireRequest.once(name, holderId, lease.toMillis()).weighing(weight, capacity)));
+    }
+
+    AcquireReply queue(String name, String holderId, Duration lease, Duration poll, int weight, int capacity) {
+        return get(store().acquire(queueing(name, holderId, lease, poll).weighing(weight, capacity)));
     }
 
     RenewReply renew(String name, String holderId, Duration lease, long sequence) {
@@ -129,8 +148,8 @@ final class StoreClient implements AutoCloseable {
     public void close() {
         opening.lock();
         try {
-            if (store != null) {
-                store.close();
+            if (opened != null) {
+                opened.close();
             }
         } finally {
             opening.unlock();

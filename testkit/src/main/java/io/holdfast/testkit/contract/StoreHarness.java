@@ -52,6 +52,11 @@ abstract class StoreHarness {
     /** Opens the view of one client. A test calls it several times; all these clients share one server. */
     protected abstract LockStore open(StoreContext context);
 
+    /** Returns the part of a store that the contract is about, ready for its listener. */
+    LockStore view(LockStore opened) {
+        return opened;
+    }
+
     /** Lets this time pass: the thread sleeps. A test with virtual time overrides this method to advance the time. */
     protected void elapse(Duration span) {
         // A permit that is left from before ends one park at once.
@@ -121,7 +126,7 @@ abstract class StoreHarness {
     }
 
     final StoreClient client() {
-        StoreClient client = new StoreClient(id -> open(new StoreContext(id, time())));
+        StoreClient client = new StoreClient(id -> open(new StoreContext(id, time())), this::view);
         clients.add(client);
         return client;
     }
