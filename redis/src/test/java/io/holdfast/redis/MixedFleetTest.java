@@ -20,6 +20,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.redisson.Redisson;
@@ -32,6 +33,7 @@ import org.redisson.config.Config;
  * Redisson, and neither library starves the other. {@code -Dholdfast.mixed.seconds=10} measures for longer than a test
  * needs; the shares are printed.
  */
+@Tag("deep")
 @Timeout(180)
 class MixedFleetTest {
 

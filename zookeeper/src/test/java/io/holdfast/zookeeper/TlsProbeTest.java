@@ -18,11 +18,13 @@ import javax.net.ServerSocketFactory;
 import javax.net.ssl.SSLServerSocket;
 import org.apache.zookeeper.client.ZKClientConfig;
 import org.apache.zookeeper.common.ClientX509Util;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What a handshake that fails is called. The servers of these tests only shake hands. */
+@Tag("deep")
 @Timeout(60)
 class TlsProbeTest {
 

@@ -17,6 +17,7 @@ import java.util.stream.Stream;
 import javax.tools.JavaCompiler;
 import javax.tools.StandardJavaFileManager;
 import javax.tools.ToolProvider;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.aot.generate.ClassNameGenerator;
@@ -37,6 +38,7 @@ import org.springframework.util.ReflectionUtils;
  * Spring's processing ahead of time: the hints that a native image needs, and an application that runs from what was
  * made. On the JVM, since there is no GraalVM here.
  */
+@Tag("deep")
 class AotTest {
 
     @TempDir
