@@ -4,6 +4,7 @@ import io.holdfast.cli.commands.ConsoleCommand;
 import io.holdfast.cli.commands.DoctorCommand;
 import io.holdfast.cli.commands.ExecCommand;
 import io.holdfast.cli.commands.InspectCommand;
+import io.holdfast.cli.commands.LeaderCommand;
 import io.holdfast.cli.commands.LsCommand;
 import io.holdfast.cli.commands.ReleaseCommand;
 import io.holdfast.cli.commands.TopCommand;
@@ -68,6 +69,7 @@ public final class Main implements Runnable {
                 .addSubcommand(new ConsoleCommand(io))
                 .addSubcommand(new DoctorCommand(io))
                 .addSubcommand(new InspectCommand(io))
+                .addSubcommand(new LeaderCommand(io, List.of(args)))
                 .addSubcommand(new LsCommand(io))
                 .addSubcommand(new ReleaseCommand(io))
                 .addSubcommand(new TopCommand(io))

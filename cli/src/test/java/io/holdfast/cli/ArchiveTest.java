@@ -149,7 +149,7 @@ class ArchiveTest {
         List<String> page = Files.readAllLines(home.resolve("man/man1/holdfast.1"));
         assertThat(page)
                 .startsWith(".TH HOLDFAST 1", ".SH NAME")
-                .contains(".SH \"HOLDFAST EXEC\"", ".SH \"HOLDFAST DOCTOR\"")
+                .contains(".SH \"HOLDFAST EXEC\"", ".SH \"HOLDFAST LEADER\"", ".SH \"HOLDFAST DOCTOR\"")
                 .noneMatch(line -> line.contains("GENERATE"));
         assertThat(page.stream().filter(line -> line.startsWith(".") || line.startsWith("'")))
                 .allMatch(line -> line.matches("\\.(TH|SH|nf|fi)( .*)?"));

@@ -103,6 +103,29 @@ class BadInputTest {
     }
 
     @Test
+    void timeToStopOfALeader() {
+        for (String time : new String[] {"0", "8s"}) {
+            assertRefused(
+                    64,
+                    " (expected: more than zero, and at most 7500ms, a quarter of --lease)",
+                    "leader",
+                    "--stop-within",
+                    time,
+                    "n",
+                    "--",
+                    "false");
+        }
+        assertRefused(64, "--lease: 50 ms (expected: at least", "leader", "--lease", "50ms", "n", "--", "false");
+    }
+
+    @Test
+    void nameOfALeadership() {
+        assertRefused(64, "lock name: \"\" (expected: not blank", "leader", "--store", store, "", "--", "false");
+        assertRefused(64, "lock name: 1027 bytes", "leader", "--store", store, "x".repeat(1_020), "--", "false");
+        assertRefused(64, "the command must follow two dashes (expected: holdfast leader ", "leader", "n", "false");
+    }
+
+    @Test
     void negativeWait() {
         assertRefused(64, "--wait: -5s (expected: ", "exec", "--wait=-5s", "n", "--", "false");
     }
@@ -185,7 +208,7 @@ class BadInputTest {
         assertRefused(
                 64,
                 "frobnicate: no such command"
-                        + " (expected: one of exec, help, console, doctor, inspect, ls, release, top, watch)",
+                        + " (expected: one of exec, help, console, doctor, inspect, leader, ls, release, top, watch)",
                 "frobnicate",
                 "n");
         assertRefused(

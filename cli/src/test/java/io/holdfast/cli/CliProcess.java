@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 import org.awaitility.Awaitility;
 
 /** The command line as a process of its own, with this one's Java and class path. */
@@ -101,12 +102,21 @@ final class CliProcess implements AutoCloseable {
 
     /** Waits for a line that its command prints when it has come so far. */
     void awaitOut(String text) {
+        await(this::out, text);
+    }
+
+    /** Waits for a line that it says about itself. */
+    void awaitErr(String text) {
+        await(this::err, text);
+    }
+
+    private void await(Supplier<String> said, String text) {
         Awaitility.await().atMost(PATIENCE).pollInterval(Duration.ofMillis(10)).untilAsserted(() -> {
             if (process.isAlive()) {
-                assertThat(out()).as(err()).contains(text);
+                assertThat(said.get()).as(err()).contains(text);
             }
         });
-        assertThat(out()).as(err()).contains(text);
+        assertThat(said.get()).as(err()).contains(text);
     }
 
     /** Waits for its end; ends it, and fails, if that does not come. */

@@ -19,6 +19,7 @@ class HelpTest {
                         "watch",
                         "release",
                         "doctor",
+                        "leader",
                         "console",
                         "holdfast exec --wait 10s");
         assertThat(result.out().lines()).hasSizeLessThan(25);
@@ -26,7 +27,8 @@ class HelpTest {
 
     @Test
     void everyCommandHasHelp() {
-        for (String command : new String[] {"exec", "inspect", "ls", "top", "watch", "release", "doctor", "console"}) {
+        for (String command :
+                new String[] {"exec", "inspect", "ls", "top", "watch", "release", "doctor", "leader", "console"}) {
             InProcess result = InProcess.run(command, "--help");
             assertThat(result.exitCode()).isZero();
             assertThat(result.out()).contains("Usage: holdfast " + command).contains("--store=URI");
@@ -36,7 +38,8 @@ class HelpTest {
 
     @Test
     void helpNamesACommandAsFlagsDo() {
-        for (String command : new String[] {"exec", "inspect", "ls", "top", "watch", "release", "doctor", "console"}) {
+        for (String command :
+                new String[] {"exec", "inspect", "ls", "top", "watch", "release", "doctor", "leader", "console"}) {
             InProcess result = InProcess.run("help", command);
             assertThat(result.exitCode()).isZero();
             assertThat(result.out()).isEqualTo(InProcess.run(command, "--help").out());

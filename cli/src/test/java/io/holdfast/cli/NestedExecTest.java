@@ -39,9 +39,7 @@ class NestedExecTest {
         try (CliProcess exec = exec("twice", CliProcess.words(args(redis, "twice", "echo", "inside")))) {
             assertThat(exec.exitCode()).isEqualTo(64);
             assertThat(exec.out()).isEmpty();
-            assertThat(exec.err())
-                    .hasLineCount(1)
-                    .startsWith("holdfast: twice: held by the exec that runs this command");
+            assertThat(exec.err()).hasLineCount(1).startsWith("holdfast: twice: held by the holdfast around this one");
         }
     }
 
@@ -53,7 +51,7 @@ class NestedExecTest {
         try (CliProcess exec = exec("outer", middle)) {
             assertThat(exec.exitCode()).isEqualTo(64);
             assertThat(exec.out()).isEmpty();
-            assertThat(exec.err()).startsWith("holdfast: outer: held by the exec that runs this command");
+            assertThat(exec.err()).startsWith("holdfast: outer: held by the holdfast around this one");
         }
     }
 

@@ -8,12 +8,12 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The {@code exec} commands around this process, as far as the environment tells of them.
+ * The {@code exec} and {@code leader} commands around this process, as far as the environment tells of them.
  *
- * <p>Invariant: {@value #HOLDERS} names only holds that an {@code exec} around this process had when it started its
- * command. A holder id is never used twice, so the store's present holder is in the list only if that {@code exec}
- * still holds the lock. A comparison of lock names and store URIs would say less: one store has several URIs, and a
- * program that was started by a command keeps its variables after the {@code exec} has ended.
+ * <p>Invariant: {@value #HOLDERS} names only holds that one of them had when it started its
+ * command. A holder id is never used twice, so the store's present holder is in the list only if that one still
+ * holds the lock. A comparison of lock names and store URIs would say less: one store has several URIs, and a
+ * program that was started by a command keeps its variables after that one has ended.
  */
 final class Nesting {
 
@@ -22,20 +22,20 @@ final class Nesting {
 
     private Nesting() {}
 
-    /** Returns whether this process was started by the command of an {@code exec}. */
+    /** Returns whether this process was started by the command of one of them. */
     static boolean isInside() {
         return !holders().isEmpty();
     }
 
-    /** Refuses a lock that an {@code exec} around this process holds, because that one waits for this process. */
+    /** Refuses a lock that one of them holds, because that one waits for this process. */
     static void refuseHeldOutside(LockClient client, String name) {
         List<String> holders = holders();
         if (!holders.isEmpty()
                 && client.inspect(name).holder().filter(holders::contains).isPresent()) {
             throw new CliException(
                     ExitCode.USAGE,
-                    name + ": held by the exec that runs this command, which would wait for itself (expected: another"
-                            + " lock, or the command without this exec)");
+                    name + ": held by the holdfast around this one, which would wait for itself (expected: another"
+                            + " lock, or only one of the two)");
         }
     }
 

@@ -48,8 +48,8 @@ final class StoreOption {
     }
 
     /**
-     * Returns the URI of the store. Inside of {@code exec} there is no default, because {@code exec} does not pass its
-     * store to its command: the default is most likely another store, and nobody else would take these locks there.
+     * Returns the URI of the store. Inside of {@code exec} and {@code leader} there is no default, because they do not
+     * pass their store to their command: the default is most likely another store, and nobody else would take these locks there.
      */
     String uri() {
         if (uri != null) {
@@ -62,7 +62,7 @@ final class StoreOption {
         if (Nesting.isInside()) {
             throw new CliException(
                     ExitCode.USAGE,
-                    "--store is missing, and the exec that runs this command does not pass its own (expected: --store"
+                    "--store is missing, and the holdfast around this one does not pass its own (expected: --store"
                             + " here, or --pass-store there)");
         }
         return DEFAULT;

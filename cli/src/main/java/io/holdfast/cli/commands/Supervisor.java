@@ -8,13 +8,15 @@ import io.holdfast.cli.process.Terminal;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
+import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Stands between the signals that this process gets and the command it runs.
  *
  * <pre>
- *   CONNECTING → WAITING → RUNNING → ENDED      by the main thread
+ *   CONNECTING → WAITING → RUNNING → ENDED      by the thread that runs the command
+ *                      ← again                  if it is to run again, and no signal has told it to stop
  *
  *   CONNECTING: a signal ends this process at once: it holds nothing
  *   WAITING:    the first signal interrupts the main thread, which withdraws from the queue
@@ -43,6 +45,7 @@ final class Supervisor implements AutoCloseable {
 
     private final Thread main = Thread.currentThread();
     private final Duration killAfter;
+    private final boolean again;
     private final Signals signals;
 
     private Phase phase = Phase.CONNECTING; // guarded by this
@@ -50,10 +53,17 @@ final class Supervisor implements AutoCloseable {
     private @Nullable Process child; // guarded by this; not null in RUNNING
     private @Nullable ProcessTree tree; // guarded by this; not null in RUNNING
     private @Nullable Thread killer; // guarded by this; not null once the command has been told to stop
+    private boolean toldToEnd; // guarded by this; whether a signal has asked for the end of this process, too
 
-    /** Made by the main thread. */
-    Supervisor(Duration killAfter) {
+    /**
+     * Made by the main thread.
+     *
+     * @param again whether a command that was told to stop may run again. Then a signal that only means something to the
+     *     command, such as USR1, means nothing while none runs
+     */
+    Supervisor(Duration killAfter, boolean again) {
         this.killAfter = killAfter;
+        this.again = again;
         this.signals = Signals.receive(List.of("INT", "TERM", "HUP"), RARE_SIGNALS, this::received);
     }
 
@@ -89,10 +99,37 @@ final class Supervisor implements AutoCloseable {
 
     /** Waits for the command and, after a stop, for the processes that the command started. */
     int await(Process process) throws InterruptedException {
+        int status = awaitEnd(process);
+        synchronized (this) {
+            phase = Phase.ENDED;
+        }
+        return status;
+    }
+
+    /**
+     * Waits as {@link #await} does, and then for the next start, if the command ends because {@link #stop} told it to.
+     *
+     * @return the status of a command that ended by itself, or because of a signal to this process; otherwise empty
+     */
+    OptionalInt awaitStopped(Process process) throws InterruptedException {
+        int status = awaitEnd(process);
+        synchronized (this) {
+            if (killer == null || toldToEnd) {
+                phase = Phase.ENDED;
+                return OptionalInt.of(status);
+            }
+            phase = Phase.WAITING;
+            child = null;
+            tree = null;
+            killer = null;
+            return OptionalInt.empty();
+        }
+    }
+
+    private int awaitEnd(Process process) throws InterruptedException {
         int status = process.waitFor();
         Thread countdown;
         synchronized (this) {
-            phase = Phase.ENDED;
             countdown = killer;
         }
         if (countdown != null) {
@@ -102,9 +139,17 @@ final class Supervisor implements AutoCloseable {
     }
 
     private void received(Signals.Received signal) {
+        // Typed at the terminal, the command has it already; twice would end what wants to be asked twice. And a
+        // program
+        // that lives with Ctrl-C (an editor, a shell) must not be killed for it.
+        boolean typed = signal.name().equals("INT") && Terminal.isForeground();
+        boolean stops;
         synchronized (this) {
             if (phase == Phase.CONNECTING) {
                 Runtime.getRuntime().halt(ExitCode.SIGNAL + signal.number());
+            }
+            if (again && phase == Phase.WAITING && RARE_SIGNALS.contains(signal.name())) {
+                return;
             }
             if (phase == Phase.WAITING && waitEndedBy == null) { // the first one: what follows it must be left in peace
                 waitEndedBy = signal;
@@ -113,27 +158,27 @@ final class Supervisor implements AutoCloseable {
             if (phase != Phase.RUNNING) {
                 return;
             }
+            stops = signal.name().equals("TERM") || signal.name().equals("INT") && !typed;
+            // Typed while the command is being stopped, it says that no next one is wanted.
+            toldToEnd |= stops || typed && killer != null;
         }
-        switch (signal.name()) {
-            case "INT" -> {
-                // Typed at the terminal, the command has it already; twice would end what wants to be asked twice. And
-                // a program that lives with Ctrl-C (an editor, a shell) must not be killed for it.
-                if (!Terminal.isForeground()) {
-                    stop(signal.name());
-                }
-            }
-            case "TERM" -> stop(signal.name());
+        if (stops) {
+            stop(signal.name());
+        } else if (!typed) {
             // No stop: what they mean is for the command to say. HUP often means to read the configuration again, and
             // USR1 to open the log again.
-            default -> passOn(signal.number());
+            passOn(signal.number());
         }
     }
 
-    /** Tells the command, and what it has started, to stop. The first time also starts the countdown to SIGKILL. */
+    /**
+     * Tells the command, and what it has started, to stop. The first time also starts the countdown to SIGKILL. A
+     * command that has ended by itself is left alone, as is what it leaves behind.
+     */
     void stop(String signal) {
         ProcessTree all;
         synchronized (this) {
-            if (tree == null || phase != Phase.RUNNING) {
+            if (tree == null || child == null || phase != Phase.RUNNING || killer == null && !child.isAlive()) {
                 return;
             }
             all = tree;
