@@ -60,7 +60,6 @@ abstract class HoldContract extends StoreHarness {
 
     @Test
     void aRepeatedAcquireNeverShortensTheHold() {
-        assumeTrue(comparesLengths());
         String holder = hold(a, name);
         granted(a.take(name, holder, SHORT));
         assertRemaining(a, name, LONG);

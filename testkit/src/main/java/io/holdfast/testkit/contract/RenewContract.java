@@ -1,7 +1,6 @@
 package io.holdfast.testkit.contract;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.holdfast.spi.RenewReply;
 import io.holdfast.spi.RenewReply.Gone;
@@ -37,7 +36,6 @@ abstract class RenewContract extends HoldContract {
 
     @Test
     void aRenewalNeverShortensTheHold() {
-        assumeTrue(comparesLengths());
         String holder = hold(a, name);
         assertThat(a.renew(name, holder, SHORT, 0)).isInstanceOf(Renewed.class);
         assertRemaining(a, name, LONG);
@@ -168,7 +166,6 @@ abstract class RenewContract extends HoldContract {
 
     @Test
     void aLateRenewalDoesNotUndoASetting() {
-        assumeTrue(countsSettings());
         String holder = hold(a, name);
         a.set(name, holder, MEDIUM, 1);
 
@@ -178,7 +175,6 @@ abstract class RenewContract extends HoldContract {
 
     @Test
     void aLateSettingDoesNotUndoTheNextOne() {
-        assumeTrue(countsSettings());
         String holder = hold(a, name);
         a.set(name, holder, LONG, 2);
 
@@ -188,7 +184,6 @@ abstract class RenewContract extends HoldContract {
 
     @Test
     void aLateRepetitionOfASettingDoesNotShortenWhatWasRenewedSince() {
-        assumeTrue(countsSettings());
         String holder = hold(a, name);
         a.set(name, holder, MEDIUM, 1);
         a.renew(name, holder, LONG, 1);
@@ -200,7 +195,6 @@ abstract class RenewContract extends HoldContract {
     /** A renewal with the setting's number was sent after it, so its promise stands when the setting comes late. */
     @Test
     void aSettingThatComesLateDoesNotShortenWhatWasRenewedSince() {
-        assumeTrue(countsSettings());
         String holder = hold(a, name);
         assertThat(a.renew(name, holder, LONG, 1)).isInstanceOf(Renewed.class);
 
@@ -211,7 +205,6 @@ abstract class RenewContract extends HoldContract {
     /** The client counts its deadline from the request of this reply: {@code Renewed} promises the whole length. */
     @Test
     void aRepeatedSettingPromisesNoTimeThatIsNotThere() {
-        assumeTrue(countsSettings());
         String holder = hold(a, name);
         a.set(name, holder, MEDIUM, 1);
         elapse(SHORT);
@@ -227,7 +220,6 @@ abstract class RenewContract extends HoldContract {
 
     @Test
     void aLateAcquireDoesNotUndoASetting() {
-        assumeTrue(countsSettings());
         String holder = a.newId();
         var granted = granted(a.take(name, holder, LONG));
         a.set(name, holder, MEDIUM, 1);

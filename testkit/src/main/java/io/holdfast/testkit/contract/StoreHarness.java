@@ -88,16 +88,6 @@ abstract class StoreHarness {
         return false;
     }
 
-    /** Returns whether a repeated acquire and a plain renewal never shorten a hold. */
-    protected boolean comparesLengths() {
-        return true;
-    }
-
-    /** Returns whether the store counts exact settings, and so refuses renewals that were sent before a setting. */
-    protected boolean countsSettings() {
-        return true;
-    }
-
     /** Returns whether the store passes on a name by itself when its hold runs out, without a command of a client. */
     protected boolean passesOnAtExpiry() {
         return false;
