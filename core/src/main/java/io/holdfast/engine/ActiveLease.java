@@ -69,9 +69,6 @@ public final class ActiveLease extends LeaseUser implements Lease {
     /** Whether somebody may work under the lease: its caller waits for no other names. */
     private boolean delivered; // by the engine's lock
 
-    /** Null unless the client was asked to remember anything of it. */
-    public final @Nullable Origin origin;
-
     /** Whether it was reported as forgotten. */
     private boolean reportedForgotten; // by the engine's lock
 
@@ -89,7 +86,6 @@ public final class ActiveLease extends LeaseUser implements Lease {
         this.limitNanos =
                 options.holdAtMost().map(most -> grantedNanos + most.toNanos()).orElse(NO_LIMIT);
         this.renewed = options.leaseFor().isEmpty();
-        this.origin = waiter.origin();
     }
 
     /** Returns the user's handle while there is one, so that an observer does not need to know this class. */

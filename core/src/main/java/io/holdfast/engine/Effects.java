@@ -28,7 +28,7 @@ interface Effects {
     /** Sends a renewal that sets the length for the next lease; answered by {@link Tenure#onPrepared}. */
     void sendPreparation(Hold hold, RenewRequest request);
 
-    /** Sends a renewal that gives the lease that is out a new time; answered by {@link Extending#onExtended}. */
+    /** Sends a renewal that gives the lease that is out a new time; answered by {@link LeaseExtension#onAnswered}. */
     void sendExtension(Hold hold, LeaseExtension extension, RenewRequest request);
 
     /** Ends a hold, and then the lease, if there is one. The receiver compensates a failure. */

@@ -9,6 +9,7 @@ import io.holdfast.LockClient;
 import io.holdfast.LockClientClosedException;
 import io.holdfast.LockOptions;
 import io.holdfast.LockState;
+import io.holdfast.engine.LockEvents.NameVisitor;
 import io.holdfast.spi.AcquireReply;
 import io.holdfast.spi.Finding;
 import io.holdfast.spi.ForceReply;

@@ -3,6 +3,7 @@ package io.holdfast.engine;
 import static java.util.Objects.requireNonNull;
 
 import io.holdfast.DistributedLock;
+import io.holdfast.LockTracer;
 import java.lang.ref.WeakReference;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -10,8 +11,8 @@ import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The user of an {@link ActiveLease}: one thread, or whoever has the {@link LeaseHandle}; and what the user wants to run
- * when the lease is lost.
+ * The user of an {@link ActiveLease}: one thread, or the code that has the {@link LeaseHandle}. Keeps what the user
+ * wants to run when the lease is lost, and where the lease was acquired.
  *
  * <p>Invariant: from the delivery of a lease on, the engine refers strongly to its handle only through the user's loss
  * callbacks. So when the handle has been collected, the user cannot release the lease any more. This object is the weak
@@ -43,11 +44,25 @@ abstract sealed class LeaseUser extends WeakReference<LeaseHandle> permits Activ
 
     private volatile @Nullable Queue<Runnable> lossCallbacks; // made when the first is registered
 
+    /** Null unless the client was asked to remember anything of it. */
+    private final @Nullable Origin origin;
+
+    /**
+     * Where a lease comes from.
+     *
+     * @param place the place in the program; null unless {@link EngineSettings#tracesLeases} is set
+     * @param traceParent the caller's trace; null without a {@link LockTracer}, or outside a trace
+     */
+    private record Origin(
+            @Nullable Throwable place, @Nullable String traceParent) {}
+
     LeaseUser(Waiter waiter, @Nullable LeaseHandle handle) {
         super(handle);
         owned = waiter.owner != null;
         releaser = !owned && waiter.options.isReleasedByThread() ? waiter.parked : waiter.owner;
         takenBy = waiter.threadId();
+        String trace = waiter.trace == null ? null : waiter.trace.traceParent();
+        origin = waiter.place == null && trace == null ? null : new Origin(waiter.place, trace);
     }
 
     /** How often a lease was taken. Not in the lease, so that a lost lease does not keep its thread reachable. */
@@ -97,6 +112,16 @@ abstract sealed class LeaseUser extends WeakReference<LeaseHandle> permits Activ
     /** Returns whether the thread with this id waited for the lease; zero is no thread. */
     final boolean wasTakenBy(long threadId) {
         return threadId != 0 && takenBy == threadId;
+    }
+
+    /** Returns where the lease was acquired; null if nobody was asked to remember that. */
+    final @Nullable Throwable place() {
+        return origin == null ? null : origin.place;
+    }
+
+    /** Returns the trace in which the lease was acquired; null if there is none. */
+    public final @Nullable String traceParent() {
+        return origin == null ? null : origin.traceParent;
     }
 
     /** Returns whether the thread that alone releases it is alive; without one, whether a user still refers to it. */

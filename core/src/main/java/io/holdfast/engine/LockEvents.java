@@ -27,6 +27,50 @@ public interface LockEvents {
         LockEvents open(Engine engine);
     }
 
+    /** A wait as its observers follow it, from {@link #asking} on. */
+    interface WaitTrace {
+
+        /** Returns the caller's trace in the form {@code traceparent}; null if there is none. */
+        @Nullable
+        String traceParent();
+
+        /**
+         * The caller waits for the end of a lease of this client. Under the name's lock.
+         *
+         * @param traceParent the trace in which that lease was acquired
+         */
+        void waitsForOwn(String holderId, @Nullable String traceParent);
+
+        /**
+         * The caller waits for the end of this hold, perhaps the same as before; null if it is not known. Under the
+         * name's lock.
+         */
+        void waitsFor(@Nullable String holderId);
+
+        /** The caller receives the outcome. Called by the thread that waited, or that completes the stage. */
+        void onDelivered();
+    }
+
+    /** Sees what a client holds and waits for, name by name: {@link Engine#visit}. */
+    @FunctionalInterface
+    interface NameVisitor {
+
+        /**
+         * Sees one name. Called under the lock of the name, and only for a name with a lease or a waiter.
+         *
+         * @param lease the lease that is out; null if there is none
+         * @param first the first waiter; null if nobody waits
+         * @param waiting how many wait
+         * @param holder the holder elsewhere, as far as it is known; null with a lease
+         */
+        void visit(
+                EventLock<?> at,
+                @Nullable ActiveLease lease,
+                @Nullable Waiter first,
+                int waiting,
+                @Nullable String holder);
+    }
+
     /** The engine is made: from now on the receiver may use its store. */
     void begin();
 

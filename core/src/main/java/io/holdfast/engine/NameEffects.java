@@ -70,7 +70,7 @@ abstract class NameEffects extends EventLock<NameState> implements Effects {
         engine.store
                 .renew(request)
                 .whenComplete((reply, error) ->
-                        handle(state -> new Extending(state).onExtended(hold, extension, request, sent, reply, error)));
+                        handle(state -> extension.onAnswered(state, hold, request, sent, reply, error)));
     }
 
     @Override
@@ -311,7 +311,7 @@ abstract class NameEffects extends EventLock<NameState> implements Effects {
 
     @Override
     public final void reportForgotten(ActiveLease lease) {
-        engine.events.forgotten(this, lease.fencingToken(), lease.origin == null ? null : lease.origin.place());
+        engine.events.forgotten(this, lease.fencingToken(), lease.place());
     }
 
     @Override

@@ -1,6 +1,8 @@
 package io.holdfast.engine;
 
 import io.holdfast.LockException;
+import io.holdfast.engine.LockEvents.NameVisitor;
+import io.holdfast.engine.LockEvents.WaitTrace;
 import io.holdfast.spi.AcquireRequest;
 import io.holdfast.spi.ClockReading;
 import io.holdfast.spi.RenewReply;
@@ -76,7 +78,7 @@ final class NameEngine extends NameEffects implements NameEvents {
         WaitTrace trace = waiter.trace;
         ActiveLease lease = state.tenure.lease();
         if (trace != null && lease != null) {
-            trace.waitsForOwn(lease.holderId(), lease.origin == null ? null : lease.origin.traceParent());
+            trace.waitsForOwn(lease.holderId(), lease.traceParent());
         } else if (trace != null) {
             trace.waitsFor(state.contention().holder());
         }
@@ -170,7 +172,7 @@ final class NameEngine extends NameEffects implements NameEvents {
 
     @Override
     public void onExtending(LeaseExtension extension) {
-        handle(state -> new Extending(state).onExtending(extension));
+        handle(extension::onAsked);
     }
 
     @Override

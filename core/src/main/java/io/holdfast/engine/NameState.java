@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What this client does about one name: the decisions, as a state machine without I/O, threads or timers. Each method
- * {@code on…}, here and in the three parts ({@link Contention}, {@link Tenure}, {@link Extending}), is an event. What
+ * {@code on…}, here and in the three parts ({@link Contention}, {@link Tenure}, {@link LeaseExtension}), is an event. What
  * follows from an event is asked of {@link Effects}. The caller passes one event at a time, and calls {@link
  * #settle} after each.
  *

@@ -10,6 +10,7 @@ import io.holdfast.LockException;
 import io.holdfast.LockOptions;
 import io.holdfast.LockStoreException;
 import io.holdfast.LockTimeoutException;
+import io.holdfast.engine.LockEvents.WaitTrace;
 import io.holdfast.spi.ClockReading;
 import io.holdfast.spi.TimeSource;
 import java.time.Duration;
@@ -112,7 +113,8 @@ public final class Waiter {
     private @Nullable NameEvents engine;
 
     /** The place where the caller asks for the lease; null unless {@link EngineSettings#tracesLeases} is set. */
-    private @Nullable Throwable acquisition; // by the engine's lock
+    @Nullable
+    Throwable place; // by the engine's lock
 
     /** The caller's lease: a handle, or the engine's own lease if a thread owns it. */
     private @Nullable Lease lease; // by the engine's lock; published with the outcome
@@ -171,15 +173,8 @@ public final class Waiter {
     void onSubmitted(NameEvents engine) {
         this.engine = engine;
         if (owner == null && engine.settings().tracesLeases) {
-            acquisition = new Throwable("The lease on " + Quoted.name(engine.name()) + " was acquired here");
+            place = new Throwable("The lease on " + Quoted.name(engine.name()) + " was acquired here");
         }
-    }
-
-    /** Returns where the lease comes from; null if nothing was to be remembered. */
-    @Nullable
-    Origin origin() {
-        String caller = trace == null ? null : trace.traceParent();
-        return acquisition == null && caller == null ? null : new Origin(acquisition, caller);
     }
 
     /** Makes the lease that this waiter is granted. */
@@ -187,7 +182,9 @@ public final class Waiter {
         if (owner != null) {
             lease = new ActiveLease(hold, grantedNanos, this, null);
         } else {
-            lease = isForTask ? new TaskLease(hold, grantedNanos, this) : new LeaseHandle(hold, grantedNanos, this);
+            lease = isForTask
+                    ? new LeaseHandle.TaskLease(hold, grantedNanos, this)
+                    : new LeaseHandle(hold, grantedNanos, this);
         }
         return LeaseHandle.active(lease);
     }

@@ -8,8 +8,8 @@
  * {@code NameEngine}, {@code RenewalTimer}, {@code Compensation}, {@code KeptHolds} and {@code GuardedStore}. The first
  * half does not know the second. The head of {@link io.holdfast} lists the classes that an acquire passes.
  *
- * <p>The engine knows nothing of those who observe it: it tells what happens by {@code LockEvents}, and shows what it
- * holds to a {@code NameVisitor}.
+ * <p>The engine knows nothing of its observers: it reports what happens to {@code LockEvents}, and shows what it holds to
+ * a {@code NameVisitor}.
  *
  * <p>Comments cite the engine's rules by the number that they have in {@code docs/engine-rules.md}.
  *

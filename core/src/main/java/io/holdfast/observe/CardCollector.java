@@ -4,8 +4,7 @@ import io.holdfast.ClientCard.HeldLock;
 import io.holdfast.ClientCard.WaitedLock;
 import io.holdfast.engine.ActiveLease;
 import io.holdfast.engine.EventLock;
-import io.holdfast.engine.NameVisitor;
-import io.holdfast.engine.Origin;
+import io.holdfast.engine.LockEvents.NameVisitor;
 import io.holdfast.engine.Waiter;
 import java.time.Duration;
 import java.util.Comparator;
@@ -100,7 +99,7 @@ final class CardCollector implements NameVisitor {
                 waiters,
                 first == null ? Duration.ZERO : since(first.arrivedNanos),
                 thread(lease.owner()),
-                Optional.ofNullable(lease.origin).map(Origin::traceParent),
+                Optional.ofNullable(lease.traceParent()),
                 number(lease.releaserId()));
     }
 

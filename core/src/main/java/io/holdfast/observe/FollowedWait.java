@@ -1,6 +1,6 @@
 package io.holdfast.observe;
 
-import io.holdfast.engine.WaitTrace;
+import io.holdfast.engine.LockEvents.WaitTrace;
 import org.jspecify.annotations.Nullable;
 
 /** A wait as the flight recorder, the user's tracer and the log of long waits follow it: those that do. */

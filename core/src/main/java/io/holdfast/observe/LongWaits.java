@@ -6,7 +6,7 @@ import io.holdfast.engine.ActiveLease;
 import io.holdfast.engine.BoundedLog;
 import io.holdfast.engine.Engine;
 import io.holdfast.engine.EventLock;
-import io.holdfast.engine.NameVisitor;
+import io.holdfast.engine.LockEvents.NameVisitor;
 import io.holdfast.engine.Quoted;
 import io.holdfast.engine.WaitText;
 import io.holdfast.engine.Waiter;

@@ -9,7 +9,6 @@ import io.holdfast.engine.EngineSettings;
 import io.holdfast.engine.EventLock;
 import io.holdfast.engine.LockEvents;
 import io.holdfast.engine.StoreErrors;
-import io.holdfast.engine.WaitTrace;
 import io.holdfast.spi.RenewAnswers;
 import io.holdfast.spi.RenewRequest;
 import io.holdfast.spi.StoreException;
