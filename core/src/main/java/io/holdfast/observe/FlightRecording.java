@@ -65,9 +65,7 @@ final class FlightRecording implements Recorder {
             return null;
         }
         HoldEvent event = new HoldEvent();
-        event.client = client;
-        event.name = name;
-        event.fencingToken = fencingToken;
+        event.setLease(client, name, fencingToken);
         event.acquiredBy = acquiredBy;
         event.begin();
         return event;
@@ -77,9 +75,7 @@ final class FlightRecording implements Recorder {
     public void recordLoss(String client, String name, long fencingToken, Duration held, String why) {
         if (isOn() && Asked.LEASE_LOST.isEnabled()) {
             LeaseLostEvent event = new LeaseLostEvent();
-            event.client = client;
-            event.name = name;
-            event.fencingToken = fencingToken;
+            event.setLease(client, name, fencingToken);
             event.held = held.toNanos();
             event.why = why;
             event.commit();
@@ -90,9 +86,7 @@ final class FlightRecording implements Recorder {
     public void recordHandOff(String client, String name, long fencingToken, long waitedNanos, int waiting) {
         if (isOn() && Asked.HAND_OFF.isEnabled()) {
             HandOffEvent event = new HandOffEvent();
-            event.client = client;
-            event.name = name;
-            event.fencingToken = fencingToken;
+            event.setLease(client, name, fencingToken);
             event.waited = waitedNanos;
             event.waiting = waiting;
             event.commit();
@@ -147,28 +141,41 @@ final class FlightRecording implements Recorder {
     /** What the events have in common. Only the one that the waiting thread records has a stack. */
     @Category("Holdfast")
     @StackTrace(false)
-    private abstract static class EngineEvent extends Event {}
+    private abstract static class EngineEvent extends Event {
+
+        @Label("Client")
+        String client = "";
+    }
+
+    private abstract static class LockEvent extends EngineEvent {
+
+        @Label("Lock Name")
+        String name = "";
+    }
+
+    private abstract static class LeaseEvent extends LockEvent {
+
+        @Label("Fencing Token")
+        @Description("Zero without a lease")
+        long fencingToken;
+
+        void setLease(String ofClient, String ofName, long token) {
+            client = ofClient;
+            name = ofName;
+            fencingToken = token;
+        }
+    }
 
     @Name("io.holdfast.Acquire")
     @Label("Lock Acquisition")
     @Description("A wait for a lock, with its outcome; on the thread that waited, if one did")
     @Threshold("5 ms")
     @StackTrace
-    private static final class AcquireEvent extends EngineEvent implements Acquire {
-
-        @Label("Client")
-        String client = "";
-
-        @Label("Lock Name")
-        String name = "";
+    private static final class AcquireEvent extends LeaseEvent implements Acquire {
 
         @Label("Outcome")
         @Description("acquired, timed_out, withdrawn (interrupted or cancelled) or failed")
         String outcome = "";
-
-        @Label("Fencing Token")
-        @Description("Zero without a lease")
-        long fencingToken;
 
         @Label("Holder")
         @Description("Who held the lock during the wait, as far as this client knows")
@@ -183,10 +190,8 @@ final class FlightRecording implements Recorder {
         @Override
         public void setOutcome(String client, String name, String outcome, long fencingToken) {
             end();
-            this.client = client;
-            this.name = name;
+            setLease(client, name, fencingToken);
             this.outcome = outcome;
-            this.fencingToken = fencingToken;
         }
 
         @Override
@@ -201,16 +206,7 @@ final class FlightRecording implements Recorder {
     @Label("Lock Hold")
     @Description("A lease, from its grant to its end")
     @Threshold("5 ms")
-    private static final class HoldEvent extends EngineEvent implements Recorder.Hold {
-
-        @Label("Client")
-        String client = "";
-
-        @Label("Lock Name")
-        String name = "";
-
-        @Label("Fencing Token")
-        long fencingToken;
+    private static final class HoldEvent extends LeaseEvent implements Recorder.Hold {
 
         @Label("Acquired By")
         @Description("The thread that waited for the lease; none for a stage")
@@ -229,16 +225,7 @@ final class FlightRecording implements Recorder {
 
     @Name("io.holdfast.LeaseLost")
     @Label("Lease Lost")
-    private static final class LeaseLostEvent extends EngineEvent {
-
-        @Label("Client")
-        String client = "";
-
-        @Label("Lock Name")
-        String name = "";
-
-        @Label("Fencing Token")
-        long fencingToken;
+    private static final class LeaseLostEvent extends LeaseEvent {
 
         @Label("Held For")
         @Timespan
@@ -252,16 +239,7 @@ final class FlightRecording implements Recorder {
     @Label("Local Hand-Off")
     @Description("A lock was handed to the next waiter of this client, without a command to the store")
     @Enabled(false)
-    private static final class HandOffEvent extends EngineEvent {
-
-        @Label("Client")
-        String client = "";
-
-        @Label("Lock Name")
-        String name = "";
-
-        @Label("Fencing Token")
-        long fencingToken;
+    private static final class HandOffEvent extends LeaseEvent {
 
         @Label("Waited")
         @Timespan
@@ -275,9 +253,6 @@ final class FlightRecording implements Recorder {
     @Label("Renewals")
     @Description("Renewals that were sent together, when the last of them was answered")
     private static final class RenewalEvent extends EngineEvent {
-
-        @Label("Client")
-        String client = "";
 
         @Label("Locks")
         int locks;
@@ -293,16 +268,10 @@ final class FlightRecording implements Recorder {
     @Name("io.holdfast.StoreError")
     @Label("Store Error")
     @Description("A command that the store failed to execute")
-    private static final class StoreErrorEvent extends EngineEvent {
-
-        @Label("Client")
-        String client = "";
+    private static final class StoreErrorEvent extends LockEvent {
 
         @Label("Command")
         String command = "";
-
-        @Label("Lock Name")
-        String name = "";
 
         @Label("Outcome")
         @Description("not_executed, unknown or fatal")
@@ -317,9 +286,6 @@ final class FlightRecording implements Recorder {
     @Description("The store's connection was lost and is back")
     private static final class ReconnectEvent extends EngineEvent {
 
-        @Label("Client")
-        String client = "";
-
         @Label("Store")
         String store = "";
     }
@@ -328,9 +294,6 @@ final class FlightRecording implements Recorder {
     @Label("Clock Jump")
     @Description("The wall clock got ahead of the monotonic clock, as after a suspension: every lease is checked")
     private static final class ClockJumpEvent extends EngineEvent {
-
-        @Label("Client")
-        String client = "";
 
         @Label("By")
         @Timespan

@@ -14,17 +14,23 @@ import io.holdfast.spi.StoreException;
 import io.holdfast.spi.StoreState;
 import io.holdfast.spi.TimeSource;
 import java.time.Duration;
+import java.util.LinkedHashSet;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Logs what an operator must know about a client's leases: each loss, each forgotten lease, and when renewals begin to
- * fail and succeed again. Methods that log are called without the lock of a name, because a log may be slow.
+ * Logs what an operator must know about a client's locks: each loss, each forgotten lease, when renewals begin to fail
+ * and succeed again, and each holder that is no client of Holdfast. Methods that log about leases are called without
+ * the lock of a name, because a log may be slow.
  *
  * <p>Invariant: {@link #failing} is the number of holds whose last renewal failed ({@code Hold.renewalFailing}). An
  * outage begins with the first of them and ends when there are none.
  */
 final class Incidents {
+
+    private static final int FOREIGN_NAMES_MAX = 1_000;
+    private static final int FOREIGN_CHARS_MAX = 100;
 
     private final Engine engine;
     private final TimeSource time;
@@ -33,28 +39,28 @@ final class Incidents {
     private final BoundedLog forgotten;
     private final BoundedLog outages;
     private final BoundedLog recoveries;
+    private final BoundedLog foreign;
     private final ReentrantLock lock = new ReentrantLock(); // a leaf
     private long failing; // by lock
     private long failingNanos; // by lock; since when there are any
     private boolean recovered; // by lock; a hold of the present outage was renewed again
+    private final LinkedHashSet<String> foreignNames = new LinkedHashSet<>(); // by lock; the last names, oldest first
 
     Incidents(Engine engine) {
         this.engine = engine;
         this.time = engine.settings.time;
         this.clientId = engine.settings.clientId;
-        String within = " more within " + DurationText.of(BoundedLog.WINDOW);
+        String window = DurationText.of(BoundedLog.WINDOW);
         losses = new BoundedLog(
                 WARNING,
                 time,
-                n -> n + " more leases were lost within " + DurationText.of(BoundedLog.WINDOW)
+                n -> n + " more leases were lost within " + window
                         + " (level DEBUG names them, and a LockListener receives each)");
         forgotten = new BoundedLog(
-                WARNING,
-                time,
-                n -> n + " more leases were found forgotten within " + DurationText.of(BoundedLog.WINDOW)
-                        + " (level DEBUG names them)");
-        outages = new BoundedLog(WARNING, time, n -> "Renewals began to fail " + n + " times" + within);
-        recoveries = new BoundedLog(INFO, time, n -> "Renewals succeeded again " + n + " times" + within);
+                WARNING, time, n -> n + " more leases were found forgotten within " + window + " (level DEBUG names them)");
+        outages = new BoundedLog(WARNING, time, n -> "Renewals began to fail " + n + " times more within " + window);
+        recoveries = new BoundedLog(INFO, time, n -> "Renewals succeeded again " + n + " times more within " + window);
+        foreign = new BoundedLog(WARNING, time, n -> n + " more locks have a holder that is no client of Holdfast");
     }
 
     /**
@@ -143,11 +149,35 @@ final class Incidents {
         recoveries.log(() -> "Renewals succeed again, after " + DurationText.rounded(lasted));
     }
 
+    /**
+     * Warns of a holder that is no client of Holdfast, once for each name. During a migration from another library such
+     * holders are expected on every name; otherwise such a holder is a key that should not be there.
+     */
+    void onHolder(String name, String holder) {
+        if (HolderId.isForeign(holder) && isNew(name)) {
+            // A foreign value may be of any length.
+            String shown =
+                    holder.length() <= FOREIGN_CHARS_MAX ? holder : holder.substring(0, FOREIGN_CHARS_MAX) + "...";
+            foreign.log(() -> "The lock " + Quoted.name(name) + " is held by " + Quoted.holder(shown)
+                    + ", which is no client of Holdfast; clients wait until the store ends that hold");
+        }
+    }
+
+    private boolean isNew(String name) {
+        lock.lock();
+        try {
+            boolean isNew = foreignNames.add(name);
+            if (foreignNames.size() > FOREIGN_NAMES_MAX) {
+                foreignNames.remove(foreignNames.iterator().next());
+            }
+            return isNew;
+        } finally {
+            lock.unlock();
+        }
+    }
+
     /** Logs the counts so far, because the client is closed. */
     void close() {
-        losses.flush();
-        forgotten.flush();
-        outages.flush();
-        recoveries.flush();
+        Stream.of(losses, forgotten, outages, recoveries, foreign).forEach(BoundedLog::flush);
     }
 }

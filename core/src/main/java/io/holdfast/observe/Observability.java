@@ -42,7 +42,6 @@ public final class Observability implements LockEvents {
     private final boolean hasTracer;
     private final Incidents incidents;
     private final LongWaits longWaits;
-    private final ForeignHolders foreignHolders;
     final Cards cards;
     private final Traces traces;
 
@@ -64,7 +63,6 @@ public final class Observability implements LockEvents {
         this.hasListener = !settings.listeners.isEmpty();
         this.hasTracer = settings.tracer != null;
         this.incidents = new Incidents(engine);
-        this.foreignHolders = new ForeignHolders(time);
         this.cards = new Cards(engine);
         this.longWaits = new LongWaits(engine, cards);
         this.traces = new Traces(cards, callbacks, settings);
@@ -78,7 +76,6 @@ public final class Observability implements LockEvents {
     @Override
     public CompletionStage<Void> close() {
         longWaits.close();
-        foreignHolders.close();
         incidents.close();
         return cards.close();
     }
@@ -217,7 +214,7 @@ public final class Observability implements LockEvents {
 
     @Override
     public void holderSeen(EventLock<?> at, String holder, boolean waits) {
-        foreignHolders.onHolder(at.name(), holder);
+        incidents.onHolder(at.name(), holder);
         if (waits && !holder.isEmpty()) {
             at.later(() -> cards.learn(holder));
         }
