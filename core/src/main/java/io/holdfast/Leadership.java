@@ -214,37 +214,25 @@ public final class Leadership implements AutoCloseable {
     }
 
     private @Nullable TermRun run() {
-        state.lock();
-        try {
-            return run;
-        } finally {
-            state.unlock();
-        }
+        return TermRun.locked(state, () -> run);
     }
 
+    /** Asks for the lock, at the beginning and after each term or pause. */
     private void campaign() {
-        boolean done;
-        state.lock();
-        try {
+        boolean done = TermRun.locked(state, () -> {
             pause = null;
             run = null;
-            done = closed;
-        } finally {
-            state.unlock();
-        }
+            return closed;
+        });
         if (done) {
             ended.complete(null);
             return;
         }
         CompletableFuture<Lease> asked = client.acquireAsync(LOCK_PREFIX + name).toCompletableFuture();
-        boolean late;
-        state.lock();
-        try {
+        boolean late = TermRun.locked(state, () -> {
             campaign = asked;
-            late = closed;
-        } finally {
-            state.unlock();
-        }
+            return closed;
+        });
         if (late) {
             asked.cancel(false);
         }
@@ -259,15 +247,11 @@ public final class Leadership implements AutoCloseable {
 
     private void elected(Lease lease) {
         TermRun now = new TermRun(client, name, lease, listener, thread, time, stopWithin);
-        boolean late;
-        state.lock();
-        try {
+        boolean late = TermRun.locked(state, () -> {
             campaign = null;
             run = now;
-            late = closed;
-        } finally {
-            state.unlock();
-        }
+            return closed;
+        });
         var unused = now.over().thenAccept(failed -> over(now, failed));
         if (late) {
             now.revoke("it is closed");
@@ -294,15 +278,11 @@ public final class Leadership implements AutoCloseable {
 
     private void failed(Throwable error) {
         Throwable cause = error instanceof CompletionException && error.getCause() != null ? error.getCause() : error;
-        boolean done;
-        state.lock();
-        try {
+        boolean done = TermRun.locked(state, () -> {
             campaign = null;
             closed |= cause instanceof LockClientClosedException;
-            done = closed;
-        } finally {
-            state.unlock();
-        }
+            return closed;
+        });
         if (done) {
             ended.complete(null);
             return;

@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -67,7 +68,7 @@ final class TermRun {
         this.time = time;
         this.stopNanos = stopWithin.toNanos();
         this.beganNanos = time.nanoTime();
-        this.over = released.thenCombine(stopped, (noLease, noCalls) -> hasFailed());
+        this.over = released.thenCombine(stopped, (noLease, noCalls) -> locked(state, () -> failed));
     }
 
     /** Completes when the term is over; with whether {@code onElected} failed. */
@@ -85,12 +86,7 @@ final class TermRun {
 
     /** Returns whether the term is neither revoked nor over. */
     boolean leads() {
-        state.lock();
-        try {
-            return !revoked && lease.isValid();
-        } finally {
-            state.unlock();
-        }
+        return !locked(state, () -> revoked) && lease.isValid();
     }
 
     void begin() {
@@ -108,15 +104,13 @@ final class TermRun {
     private void elect() {
         // The thread, or the whole process, may have taken long to come here.
         revokeIfDue();
-        state.lock();
-        try {
-            if (revoked) {
-                return;
-            }
-            elected = true;
-            working = Thread.currentThread();
-        } finally {
-            state.unlock();
+        boolean begins = locked(state, () -> {
+            elected = !revoked;
+            working = elected ? Thread.currentThread() : null;
+            return elected;
+        });
+        if (!begins) {
+            return;
         }
         LockClient.log(
                 INFO, "This process leads \"" + term.leadership() + "\" (term " + term.fencingToken() + ")", null);
@@ -127,15 +121,12 @@ final class TermRun {
         } catch (Throwable e) {
             error = e;
         }
-        boolean ended;
-        state.lock();
-        try {
+        boolean threw = error != null;
+        boolean ended = locked(state, () -> {
             working = null;
-            ended = revoked;
-            failed = error != null && !ended;
-        } finally {
-            state.unlock();
-        }
+            failed = threw && !revoked;
+            return revoked;
+        });
         // An interrupt of this call does not concern the next one.
         Thread.interrupted();
         if (error != null && !(ended && error instanceof InterruptedException)) {
@@ -174,15 +165,8 @@ final class TermRun {
     }
 
     private void stop() {
-        boolean began;
-        state.lock();
         try {
-            began = elected;
-        } finally {
-            state.unlock();
-        }
-        try {
-            if (began) {
+            if (locked(state, () -> elected)) {
                 listener.onRevoked(term);
             }
         } catch (Throwable e) {
@@ -266,12 +250,13 @@ final class TermRun {
         stopped.complete(null);
     }
 
-    private boolean hasFailed() {
-        state.lock();
+    /** Reads or changes what a lock guards. */
+    static <T extends @Nullable Object> T locked(ReentrantLock lock, Supplier<T> body) {
+        lock.lock();
         try {
-            return failed;
+            return body.get();
         } finally {
-            state.unlock();
+            lock.unlock();
         }
     }
 }
