@@ -95,14 +95,16 @@ final class SimCandidate implements LeadershipListener {
                     other == this || other.term == null || other.isExcused(),
                     "was elected while " + other.process.id + " led or stopped");
         }
-        require(elected.fencingToken() > simulation.lastTerm || hasForgotten(0), "got a token of an earlier term");
+        require(
+                elected.fencingToken() > simulation.lastTerm || hasForgottenSince(SimChecks.NEVER),
+                "got a token of an earlier term");
         simulation.lastTerm = elected.fencingToken();
         term = elected;
         leading = true;
         late = false;
         pausedBefore = process.pausedNanos;
         // A failover loses what the old server granted a moment later.
-        forgottenBefore = simulation.checks.forgotLately() ? -1 : simulation.checks.forgottenTimes();
+        forgottenBefore = simulation.checks.forgotLately() ? SimChecks.NEVER : simulation.checks.forgottenNanos();
     }
 
     @Override
@@ -132,11 +134,11 @@ final class SimCandidate implements LeadershipListener {
 
     /** Whether another one may lead although this one has not stopped. */
     private boolean isExcused() {
-        return !process.isAlive() || late || process.pausedNanos != pausedBefore || hasForgotten(forgottenBefore);
+        return !process.isAlive() || late || process.pausedNanos != pausedBefore || hasForgottenSince(forgottenBefore);
     }
 
-    private boolean hasForgotten(long before) {
-        return simulation.checks.forgottenTimes() != before;
+    private boolean hasForgottenSince(long nanos) {
+        return simulation.checks.forgottenNanos() > nanos;
     }
 
     private void require(boolean expected, String what) {

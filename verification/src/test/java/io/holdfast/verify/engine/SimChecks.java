@@ -23,6 +23,9 @@ public final class SimChecks {
     /** A lease that the server forgot is noticed by then: the longest one that the users ask for, and the drift. */
     static final long NOTICED_NANOS = 2_200_000_000L;
 
+    /** Longer ago than any history is. */
+    static final long NEVER = Long.MIN_VALUE / 2;
+
     /** A lease that is out. */
     private static final class Given {
         final SimProcess process;
@@ -45,8 +48,7 @@ public final class SimChecks {
 
     private final Simulation simulation;
     private final List<Given> given = new ArrayList<>();
-    private long forgottenTimes;
-    private long forgottenNanos;
+    private long forgottenNanos = NEVER;
     private final Map<String, Long> forgotten = new HashMap<>();
     private final Set<String> tokens = new HashSet<>();
 
@@ -56,18 +58,17 @@ public final class SimChecks {
         this.simulation = simulation;
     }
 
-    /** Returns how often the servers forgot locks, or the wall clocks jumped, which may end leases. */
-    long forgottenTimes() {
-        return forgottenTimes;
+    /** Returns when the servers last forgot locks, or the wall clocks jumped, which may end leases. */
+    long forgottenNanos() {
+        return forgottenNanos;
     }
 
     /** Returns whether a lease that is granted now may be one that the servers have forgotten, or will yet. */
     boolean forgotLately() {
-        return forgottenTimes > 0 && simulation.world.nanoTime() - forgottenNanos < NOTICED_NANOS;
+        return simulation.world.nanoTime() - forgottenNanos < NOTICED_NANOS;
     }
 
     private void forgot() {
-        forgottenTimes++;
         forgottenNanos = simulation.world.nanoTime();
     }
 
@@ -178,7 +179,7 @@ public final class SimChecks {
             return;
         }
         if (epochOf(one) != epochOf(other)
-                && simulation.world.nanoTime() - forgotten.getOrDefault(name, Long.MIN_VALUE / 2) < NOTICED_NANOS) {
+                && simulation.world.nanoTime() - forgotten.getOrDefault(name, NEVER) < NOTICED_NANOS) {
             return;
         }
         throw simulation.violation("two valid leases on " + name + ": token " + one.lease.fencingToken() + ", "
