@@ -14,8 +14,8 @@ package io.holdfast;
  */
 public enum CardDetail {
     /**
-     * Nothing. Tools show the holder ids of this client, and its connections. The client sends no command for cards of
-     * its own accord, so its timeouts and its {@link LockTracer} name other holders by their ids.
+     * Nothing. Tools show the holder ids of this client, and its connections. The client reads cards only where the
+     * program asks for one, so its timeouts and its {@link LockTracer} name other holders by their ids.
      */
     OFF,
     /** The client's name, host and process id, and the names of the locks that it holds and waits for. */

@@ -66,7 +66,7 @@ public final class Hold {
     /** When to ask the store next, by a renewal or a look. */
     long renewAtNanos;
 
-    /** When the timer calls next; {@link #NEVER} if it has to be told. Only for {@link Tenure}. */
+    /** When the timer calls next; {@link #NEVER} if the timer does not have the hold. Only for {@link Tenure}. */
     long watchedNanos = NEVER;
 
     /** The store keeps the hold for as long as its lease may last: no renewals, only looks. */

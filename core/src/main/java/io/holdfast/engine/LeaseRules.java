@@ -5,8 +5,8 @@ import io.holdfast.spi.PushedGrant;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The arithmetic of validity: engine rule 2. This is the one place where safety depends on time or on who sent a message,
- * so a test can replace it with a wrong one and see the simulation find it.
+ * The arithmetic of validity: engine rule 2. Safety depends on time, and on who sent a message, only here. So a test can
+ * replace these rules with wrong ones, and see the simulation find that.
  */
 class LeaseRules {
 

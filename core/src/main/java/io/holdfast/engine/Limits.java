@@ -51,7 +51,7 @@ public final class Limits {
     public static String checkHolder(String holder) {
         if (requireNonNull(holder, "holder").isEmpty()) {
             throw new IllegalArgumentException("holder: \"\" (expected: a holder as LockState shows it;"
-                    + " DistributedLock.forceUnlock releases whoever has the lock)");
+                    + " DistributedLock.forceUnlock ends the hold of any holder)");
         }
         return holder;
     }

@@ -193,7 +193,7 @@ class NameStateTest {
         state.settle();
         assertThat(effects.due).containsExactly(third);
 
-        // The timer has taken the hold out of its queue, so it is told even though nothing has moved.
+        // The timer has taken the hold out of its queue, so settle passes its time on although that has not moved.
         effects.time.advance(ofMillis(500));
         assertThat(state.tenure.onRenewalDue(hold(1), now(), false)).isNull();
         state.settle();

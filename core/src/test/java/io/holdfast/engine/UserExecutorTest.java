@@ -158,7 +158,7 @@ class UserExecutorTest {
             }
             await().atMost(Duration.ofSeconds(30)).until(() -> blocked.get() == CallbackThreads.MOST);
             assertThat(client.forceRelease("a")).isTrue();
-            assertThat(told.await(10, TimeUnit.SECONDS)).as("onLost is told").isTrue();
+            assertThat(told.await(10, TimeUnit.SECONDS)).as("onLost ran").isTrue();
             await().untilAsserted(
                             () -> assertThat(warnings.said("All 512 threads")).hasSize(1));
             end.countDown();

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A release by force: whose hold it ends, and when the old holder is told. */
+/** A release by force: whose hold it ends, and when the old holder learns of it. */
 class ForcedReleaseHintTest {
 
     private static final String REDISSON = "285475da-9152-4c83-822a-67ee2f116a79:36";

@@ -55,7 +55,7 @@ class RenamedCommandsTest {
         }
     }
 
-    /** A grant that would not suffice is not advised: the missing right to TYPE is told once the commands are there. */
+    /** A grant that would not suffice is not advised: the missing right to TYPE is reported once the commands are there. */
     @Test
     void missingCommandsComeBeforeMissingRights() {
         try (RedisServer server = renamed("PTTL", "", "GET", "FETCH")) {

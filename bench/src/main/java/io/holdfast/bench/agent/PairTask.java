@@ -10,9 +10,9 @@ import java.util.Map;
 /**
  * Threads that lock and unlock until the window ends. A pair counts if it begins or waits in the window.
  *
- * <p>Order: {@code threads}, {@code name} (with {@code own=true} each thread gets one of its own), {@code nested} (the
- * measured pairs are reentrant ones), {@code from} and {@code to} (nanoTime), {@code section} (ns to stay inside),
- * {@code journal} (a file, or empty).
+ * <p>Order: {@code threads}; {@code name}, with {@code own=true} one for each thread; {@code nested}, for reentrant
+ * pairs; {@code from} and {@code to}, by nanoTime; {@code section}, the ns to stay inside; {@code journal}, a file or
+ * empty.
  */
 final class PairTask implements Task {
 

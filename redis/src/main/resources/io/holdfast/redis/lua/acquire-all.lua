@@ -25,7 +25,7 @@ local function placeOf(i)
 end
 
 -- Returns whether the queue has a live entry. An entry that was not stamped for three polls is dead; a release removes
--- it. Behind very many dead entries, a live one is assumed.
+-- it. If the first 130 entries are dead, a live one behind them is assumed.
 local function awaited(queue)
   local entries = redis.call('ZRANGE', KEYS[queue], 0, 129)
   for i = 2, #entries, 2 do

@@ -1,5 +1,5 @@
--- Takes the lock for an id, and writes the proposed token. If the lock is busy, records the client as waiting if
--- ARGV[6] says so.
+-- Takes the lock for an id, and writes the proposed token. If the lock is busy and ARGV[6] is not 0, records the client
+-- as waiting.
 --
 -- ARGV[3] lease in ms
 -- ARGV[4] the number of exact settings that the hold has seen

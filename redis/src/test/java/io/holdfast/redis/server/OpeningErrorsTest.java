@@ -200,7 +200,7 @@ class OpeningErrorsTest {
         return LoginProvider.mark(uri).getCredentialsProvider();
     }
 
-    /** Returns what a user is told of a failure that the driver reports as its own. */
+    /** Returns the exception that a user gets for a failure that the driver reports as its own. */
     private static StoreException notConnected(Throwable cause) {
         return ERRORS.notConnected(new ExecutionException(
                 new RedisConnectionException("Unable to connect to h/<unresolved>:6379", cause)));
