@@ -12,6 +12,8 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.PriorityQueue;
+import java.util.function.Function;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** Collects what a card says of a client's names: the oldest holds and the longest waits. */
@@ -19,7 +21,7 @@ final class CardCollector implements NameVisitor {
 
     static final int SHOWN_MAX = 200;
 
-    private final long nowNanos;
+    final long nowNanos;
     private final boolean threads;
     private final PriorityQueue<HeldLock> held = new PriorityQueue<>(Comparator.comparing(HeldLock::heldFor));
     private final PriorityQueue<WaitedLock> waiting = new PriorityQueue<>(Comparator.comparing(WaitedLock::waited));
@@ -47,21 +49,18 @@ final class CardCollector implements NameVisitor {
             addHeld(name, lease, lease.mostRemainingNanos(), first, waiters);
         } else if (first != null) {
             waitingCount++;
-            if (isShown(
-                    waiting.size(),
-                    first.arrivedNanos,
-                    waiting.peek() == null ? null : waiting.peek().waited())) {
-                waiting.add(new WaitedLock(
-                        name,
-                        since(first.arrivedNanos),
-                        waiters,
-                        Optional.ofNullable(holder),
-                        thread(first.parked),
-                        number(first.threadId())));
-                if (waiting.size() > SHOWN_MAX) {
-                    waiting.poll();
-                }
-            }
+            Duration waited = since(first.arrivedNanos);
+            show(
+                    waiting,
+                    waited,
+                    WaitedLock::waited,
+                    () -> new WaitedLock(
+                            name,
+                            waited,
+                            waiters,
+                            Optional.ofNullable(holder),
+                            thread(first.parked),
+                            number(first.threadId())));
         }
     }
 
@@ -73,19 +72,18 @@ final class CardCollector implements NameVisitor {
     private void addHeld(String name, ActiveLease lease, long mostNanos, @Nullable Waiter first, int waiters) {
         longestNanos = Math.max(longestNanos, lease.hold.longestNanos());
         heldCount++;
-        if (isShown(
-                held.size(),
-                lease.grantedNanos,
-                held.peek() == null ? null : held.peek().heldFor())) {
-            held.add(held(name, lease, mostNanos, first, waiters));
-            if (held.size() > SHOWN_MAX) {
-                held.poll();
-            }
-        }
+        show(held, since(lease.grantedNanos), HeldLock::heldFor, () -> held(name, lease, mostNanos, first, waiters));
     }
 
-    private boolean isShown(int shown, long sinceNanos, @Nullable Duration youngest) {
-        return shown < SHOWN_MAX || youngest == null || nowNanos - sinceNanos > youngest.toNanos();
+    /** Adds an entry of this age if it is among the oldest. */
+    private static <T> void show(PriorityQueue<T> shown, Duration age, Function<T, Duration> ageOf, Supplier<T> entry) {
+        T youngest = shown.peek();
+        if (shown.size() < SHOWN_MAX || youngest == null || age.compareTo(ageOf.apply(youngest)) > 0) {
+            shown.add(entry.get());
+            if (shown.size() > SHOWN_MAX) {
+                shown.poll();
+            }
+        }
     }
 
     private HeldLock held(String name, ActiveLease lease, long left, @Nullable Waiter first, int waiters) {

@@ -177,15 +177,14 @@ final class Cards {
     }
 
     private CompletionStage<Void> writeIdentity() {
-        long now = settings.time.nanoTime();
-        CardCollector nothing = new CardCollector(now, false);
-        return write(CardText.write(card(nothing, List.of()), 0), now, KEEP_MIN);
+        CardCollector nothing = collector(settings.time.nanoTime());
+        return write(nothing, card(nothing, List.of()));
     }
 
     private CompletionStage<Void> writeAll() {
         // A whole number of milliseconds after the card before, so that the ages of both can be compared.
         long now = writtenNanos + (settings.time.nanoTime() - writtenNanos) / 1_000_000 * 1_000_000;
-        CardCollector collected = new CardCollector(now, settings.cards == CardDetail.THREADS);
+        CardCollector collected = collector(now);
         engine.visit(collected);
         ClientCard card = card(collected, activities.take());
         readTitles(card.waiting());
@@ -196,15 +195,21 @@ final class Cards {
                 }
             });
         }
-        return write(CardText.write(card, 0), now, keep(collected));
+        return write(collected, card);
     }
 
-    private CompletionStage<Void> write(String text, long nowNanos, Duration keep) {
+    private CardCollector collector(long nowNanos) {
+        return new CardCollector(nowNanos, settings.cards == CardDetail.THREADS);
+    }
+
+    private CompletionStage<Void> write(CardCollector collected, ClientCard card) {
+        String text = CardText.write(card, 0);
+        Duration keep = Duration.ofNanos(collected.longestNanos() + 3 * periodNanos);
         writtenText = text;
-        writtenNanos = nowNanos;
-        writtenKeep = keep;
+        writtenNanos = collected.nowNanos;
+        writtenKeep = keep.compareTo(KEEP_MIN) < 0 ? KEEP_MIN : keep;
         sent = true;
-        return store().write(text, keep)
+        return store().write(text, writtenKeep)
                 .thenAccept(clients -> periodNanos = Math.max(PERIOD_NANOS_MIN, clients * NANOS_EACH));
     }
 
@@ -261,15 +266,9 @@ final class Cards {
     }
 
     private CompletionStage<Void> writeLeft() {
-        long now = settings.time.nanoTime();
-        CardCollector collected = new CardCollector(now, settings.cards == CardDetail.THREADS);
+        CardCollector collected = collector(settings.time.nanoTime());
         left.forEach(collected::addLeft);
-        return write(CardText.write(card(collected, List.of()), 0), now, keep(collected));
-    }
-
-    private Duration keep(CardCollector collected) {
-        Duration keep = Duration.ofNanos(collected.longestNanos() + 3 * periodNanos);
-        return keep.compareTo(KEEP_MIN) < 0 ? KEEP_MIN : keep;
+        return write(collected, card(collected, List.of()));
     }
 
     /** Ends the writing. The stage completes when the last write has been answered. */
