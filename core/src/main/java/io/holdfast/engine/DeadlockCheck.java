@@ -32,7 +32,7 @@ final class DeadlockCheck {
 
     /** Publishes that the calling thread is about to park, and returns why it must not; null if it may. */
     static @Nullable DeadlockException beforeParking(Waiter waiter) {
-        if (!waiter.waitsForEver()) {
+        if (!waiter.isUnbounded()) {
             return null;
         }
         LockSupport.setCurrentBlocker(waiter); // the park that follows always clears it
@@ -93,7 +93,7 @@ final class DeadlockCheck {
     }
 
     private static @Nullable Waiter waitOf(Thread thread) {
-        return LockSupport.getBlocker(thread) instanceof Waiter waiter && waiter.waitsForEver() ? waiter : null;
+        return LockSupport.getBlocker(thread) instanceof Waiter waiter && waiter.isUnbounded() ? waiter : null;
     }
 
     private static String describe(Map<Waiter, ActiveLease> cycle) {

@@ -330,7 +330,7 @@ public final class Waiter {
     }
 
     /** Returns whether only an outcome from elsewhere ends the wait of its thread. */
-    boolean waitsForEver() {
+    boolean isUnbounded() {
         return waitNanos == NO_DEADLINE && !asksOnce && parked != null && !options.ignoresDeadlocks() && !done;
     }
 
