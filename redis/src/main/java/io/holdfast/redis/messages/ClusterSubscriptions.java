@@ -93,11 +93,6 @@ public final class ClusterSubscriptions implements Subscriptions {
     }
 
     @Override
-    public String grantChannels(String name) {
-        return grantChannels(RedisKeys.slot(name));
-    }
-
-    @Override
     public boolean ready(String name) {
         lock.lock();
         try {
@@ -201,12 +196,9 @@ public final class ClusterSubscriptions implements Subscriptions {
         left.forEach(NodeMessages::close);
     }
 
-    private String grantChannels(int slot) {
-        return clientChannels + "{" + RedisKeys.slotTag(slot) + "}:";
-    }
-
     private ChannelKey grants(int slot) {
-        return new ChannelKey(grantChannels(slot) + clientId, publishing.sharded());
+        return new ChannelKey(
+                clientChannels + "{" + RedisKeys.slotTag(slot) + "}:" + clientId, publishing.sharded());
     }
 
     private CompletableFuture<Void> want(ChannelKey key, int slot, boolean ends) {

@@ -23,7 +23,6 @@ public final class ServerSubscriptions extends ClientChannel implements Subscrip
 
     private static final long NEVER_NANOS = Duration.ofDays(365).toNanos();
 
-    private final String clientChannels;
     private final Receiver receiver;
     private final TimeSource time;
 
@@ -37,7 +36,6 @@ public final class ServerSubscriptions extends ClientChannel implements Subscrip
         super(keys.clientChannels() + clientId);
         this.time = time;
         this.connectedNanos = time.nanoTime() + NEVER_NANOS;
-        this.clientChannels = keys.clientChannels();
         this.receiver = receiver;
     }
 
@@ -60,11 +58,6 @@ public final class ServerSubscriptions extends ClientChannel implements Subscrip
             time.schedule(AGAIN_NANOS, () -> later.complete(null));
             return later.thenCompose(now -> patiently(subscribeToOwn(), attemptsLeft - 1));
         });
-    }
-
-    @Override
-    public String grantChannels(String name) {
-        return clientChannels;
     }
 
     @Override

@@ -23,9 +23,6 @@ public interface Subscriptions extends RedissonReleases.Channels {
         void missed();
     }
 
-    /** Returns the channel for grants of a name, without the client's id at its end. */
-    String grantChannels(String name);
-
     /** Returns whether grants of a name arrive now. */
     boolean ready(String name);
 
