@@ -5,7 +5,6 @@ import static java.util.Objects.requireNonNull;
 import io.holdfast.ClientCard;
 import io.holdfast.ForcedRelease;
 import io.holdfast.LocalLock;
-import io.holdfast.LockClient;
 import io.holdfast.LockClientClosedException;
 import io.holdfast.LockOptions;
 import io.holdfast.LockState;
@@ -346,7 +345,7 @@ public final class Engine {
         names.remove(engine.name(), engine);
     }
 
-    /** Returns how many names have state here. For {@link LockClient#toString()} and tests. */
+    /** Returns how many names have state here. For descriptions of the client, and tests. */
     public int size() {
         return names.size();
     }
