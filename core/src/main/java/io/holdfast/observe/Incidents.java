@@ -57,7 +57,9 @@ final class Incidents {
                 n -> n + " more leases were lost within " + window
                         + " (level DEBUG names them, and a LockListener receives each)");
         forgotten = new BoundedLog(
-                WARNING, time, n -> n + " more leases were found forgotten within " + window + " (level DEBUG names them)");
+                WARNING,
+                time,
+                n -> n + " more leases were found forgotten within " + window + " (level DEBUG names them)");
         outages = new BoundedLog(WARNING, time, n -> "Renewals began to fail " + n + " times more within " + window);
         recoveries = new BoundedLog(INFO, time, n -> "Renewals succeeded again " + n + " times more within " + window);
         foreign = new BoundedLog(WARNING, time, n -> n + " more locks have a holder that is no client of Holdfast");

@@ -197,8 +197,7 @@ public final class ClusterSubscriptions implements Subscriptions {
     }
 
     private ChannelKey grants(int slot) {
-        return new ChannelKey(
-                clientChannels + "{" + RedisKeys.slotTag(slot) + "}:" + clientId, publishing.sharded());
+        return new ChannelKey(clientChannels + "{" + RedisKeys.slotTag(slot) + "}:" + clientId, publishing.sharded());
     }
 
     private CompletableFuture<Void> want(ChannelKey key, int slot, boolean ends) {
