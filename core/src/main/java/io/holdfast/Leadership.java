@@ -7,6 +7,8 @@ import io.holdfast.spi.DurationText;
 import io.holdfast.spi.StageWait;
 import io.holdfast.spi.TimeSource;
 import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -160,8 +162,14 @@ public final class Leadership implements AutoCloseable {
      */
     @Override
     public void close() {
-        beginClose();
-        awaitClosed();
+        closeAll(List.of(this));
+    }
+
+    /** Closes these candidates as {@link #close} does, together: their times to stop pass at once. */
+    public static void closeAll(Collection<Leadership> candidates) {
+        long began = TimeSource.system().nanoTime();
+        candidates.forEach(Leadership::beginClose);
+        candidates.forEach(each -> each.awaitClosed(began));
     }
 
     /** Begins the campaign. */
@@ -199,13 +207,14 @@ public final class Leadership implements AutoCloseable {
         }
     }
 
-    /** Waits until the lock is released, for as long as {@link #close} says. */
-    void awaitClosed() {
+    /** Waits until the lock is released, for as long as {@link #close} says. The close began at this nano time. */
+    private void awaitClosed(long began) {
         if (calling.get() == Thread.currentThread()) {
             return;
         }
         // An interrupt, which is often the reason to close, does not end the wait, nor the term's time to stop.
-        StageWait.awaitUninterruptibly(ended, stopWithin.plus(RELEASE_TIME));
+        Duration passed = Duration.ofNanos(TimeSource.system().nanoTime() - began);
+        StageWait.awaitUninterruptibly(ended, stopWithin.plus(RELEASE_TIME).minus(passed));
     }
 
     /** Completes when the candidate is closed, and nothing of it is left. */

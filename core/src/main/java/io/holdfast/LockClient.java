@@ -280,15 +280,8 @@ public final class LockClient extends TaskForms implements AutoCloseable {
      */
     @Override
     public void close() {
-        beginCloseLeaderships().forEach(Leadership::awaitClosed);
+        Leadership.closeAll(leaderships());
         engine.close();
-    }
-
-    /** Begins to close all candidates, and returns them. */
-    List<Leadership> beginCloseLeaderships() {
-        List<Leadership> candidates = List.copyOf(leaderships);
-        candidates.forEach(Leadership::beginClose);
-        return candidates;
     }
 
     /**

@@ -139,6 +139,27 @@ class LeadershipTest extends EngineFixture {
         assertThat(server.size()).isZero();
     }
 
+    /** Each alone would be waited for during 2 seconds and its time to stop. */
+    @Test
+    void stuck_listeners_are_waited_for_together() {
+        LeadershipOptions options = LeadershipOptions.defaults().stopWithin(Duration.ofMillis(100));
+        for (int i = 0; i < 8; i++) {
+            keep(client.leadership("stuck-" + i, new Recorder("one"), options, new Steps()));
+        }
+        assertThat(client.leaderships()).hasSize(8);
+        long began = System.nanoTime();
+        client.close();
+        assertThat(Duration.ofNanos(System.nanoTime() - began)).isLessThan(Duration.ofSeconds(12));
+    }
+
+    @Test
+    void a_client_lists_the_candidates_that_are_not_closed() {
+        Leadership leader = lead(client, new Recorder("one"), Runnable::run);
+        assertThat(client.leaderships()).containsExactly(leader);
+        leader.close();
+        assertThat(client.leaderships()).isEmpty();
+    }
+
     @Test
     void a_failing_listener_gives_others_their_turn_and_pauses_longer_each_time() {
         List<Long> elections = new ArrayList<>();

@@ -2,6 +2,7 @@ package io.holdfast;
 
 import io.holdfast.engine.Engine;
 import io.holdfast.engine.EngineSettings;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
@@ -40,7 +41,9 @@ public final class Inside {
 
     /** Begins to close all candidates of a client; completes when they are closed. */
     public static CompletableFuture<Void> closeLeaderships(LockClient client) {
+        List<Leadership> candidates = client.leaderships();
+        candidates.forEach(Leadership::beginClose);
         return CompletableFuture.allOf(
-                client.beginCloseLeaderships().stream().map(Leadership::ended).toArray(CompletableFuture<?>[]::new));
+                candidates.stream().map(Leadership::ended).toArray(CompletableFuture<?>[]::new));
     }
 }
