@@ -1,13 +1,17 @@
 package io.holdfast.spring;
 
+import io.holdfast.LeadershipOptions;
 import io.holdfast.LockClient;
 import io.holdfast.spring.call.BlockingLockTemplate;
+import io.holdfast.spring.call.Clients;
 import io.holdfast.spring.call.CommitGuard;
+import io.holdfast.spring.call.ContextLeaderships;
 import io.holdfast.spring.call.CustomNames;
 import io.holdfast.spring.declaration.LazyBean;
 import io.holdfast.spring.declaration.LockedMethods;
 import io.holdfast.spring.declaration.LockedNames;
 import io.holdfast.spring.startup.LateClose;
+import io.holdfast.spring.startup.LeaderLifecycle;
 import io.holdfast.spring.startup.LockedBeanPostProcessor;
 import io.holdfast.spring.startup.UncheckedBeans;
 import io.micrometer.observation.ObservationRegistry;
@@ -19,6 +23,7 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.context.ApplicationEventPublisher;
+import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Role;
@@ -26,8 +31,8 @@ import org.springframework.core.Ordered;
 import org.springframework.core.env.Environment;
 
 /**
- * Makes {@link Locked} work; Spring Boot imports it automatically. Locked methods need a {@link io.holdfast.LockClient}
- * bean. The only class of this package that knows the other rooms.
+ * Makes {@link Locked} and {@link Leader} work; Spring Boot imports it automatically. Their methods need a {@link
+ * io.holdfast.LockClient} bean. The only class of this package that knows the other rooms.
  *
  * @see <a href="https://github.com/holdfast-lock/holdfast/blob/main/docs/spring.md#attributes-of-locked">
  *     Attributes of @Locked</a>
@@ -44,10 +49,13 @@ public final class LockedConfiguration {
             Environment environment,
             LockedNames names,
             LockedMethods methods,
-            UncheckedBeans unchecked) {
+            UncheckedBeans unchecked,
+            Clients clients,
+            ContextLeaderships leaderships) {
         boolean targetClasses = environment.getProperty("spring.aop.proxy-target-class", Boolean.class, true);
         int order = environment.getProperty("holdfast.order", Integer.class, Ordered.HIGHEST_PRECEDENCE);
-        return new LockedBeanPostProcessor(beans, events, targetClasses, order, names, methods, unchecked);
+        return new LockedBeanPostProcessor(
+                beans, events, targetClasses, order, names, methods, unchecked, clients, leaderships);
     }
 
     @Bean
@@ -72,6 +80,26 @@ public final class LockedConfiguration {
     @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
     static UncheckedBeans holdfastUncheckedBeans() {
         return new UncheckedBeans();
+    }
+
+    @Bean
+    @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+    static Clients holdfastClients(ConfigurableListableBeanFactory beans) {
+        return new Clients(beans);
+    }
+
+    @Bean
+    @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+    static ContextLeaderships holdfastLeaderships(Clients clients, ObjectProvider<LeadershipOptions> options) {
+        return new ContextLeaderships(
+                clients, new LazyBean<>(() -> options.getIfAvailable(LeadershipOptions::defaults)));
+    }
+
+    @Bean
+    @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+    static LeaderLifecycle holdfastLeaderLifecycle(
+            ConfigurableApplicationContext context, ContextLeaderships leaderships) {
+        return new LeaderLifecycle(context, leaderships);
     }
 
     @Bean

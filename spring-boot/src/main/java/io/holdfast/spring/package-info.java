@@ -1,14 +1,16 @@
 /**
- * Locks on methods: {@link io.holdfast.spring.Locked}. Works in any Spring context that has a {@link
- * io.holdfast.LockClient} bean and imports {@link io.holdfast.spring.LockedConfiguration}; Spring Boot adds both.
+ * Locks on methods: {@link io.holdfast.spring.Locked}; methods of a leader: {@link io.holdfast.spring.Leader}. Works in
+ * any Spring context that has a {@link io.holdfast.LockClient} bean and imports {@link
+ * io.holdfast.spring.LockedConfiguration}; Spring Boot adds both.
  *
  * <p>This package is the API. The internal rooms know only those below:
  *
  * <pre>
- * startup      intercepts the beans with locked methods and refuses what could run unlocked
- *    ↓         LockedBeanPostProcessor
+ * startup      intercepts the beans with marked methods and refuses what could run past it; begins and ends leaderships
+ *    ↓         LockedBeanPostProcessor, LeaderLifecycle
  * call         runs one call: acquires, calls the method, releases
  *    ↓         LockedInterceptor → LockedCall → BlockingCall | StageCall | ReactiveCall → LockClient
+ *    ↓         LockedInterceptor → ContextLeaderships → LeaderCall | ReactiveLeaderCall → TermCalls
  * declaration  reads and checks the annotations of a method, once
  *    ↓         OperationReader → LockedOperation
  * API

@@ -4,7 +4,9 @@ import io.holdfast.Lease
 import io.holdfast.LeaseLostException
 import io.holdfast.LockClient
 import io.holdfast.LockTimeoutException
+import io.holdfast.Term
 import io.holdfast.spring.boot.Contexts
+import java.util.concurrent.CancellationException
 import java.util.concurrent.CopyOnWriteArrayList
 import java.util.concurrent.atomic.AtomicInteger
 import java.util.concurrent.locks.LockSupport
@@ -13,6 +15,7 @@ import kotlin.time.Duration.Companion.seconds
 import kotlinx.coroutines.CompletableDeferred
 import kotlinx.coroutines.CoroutineScope
 import kotlinx.coroutines.Dispatchers
+import kotlinx.coroutines.async
 import kotlinx.coroutines.cancelAndJoin
 import kotlinx.coroutines.delay
 import kotlinx.coroutines.launch
@@ -70,6 +73,12 @@ class SuspendingTest {
         open suspend fun byThis(): String = locked(1) { lease -> lease.name() }
 
         open val calls = AtomicInteger()
+    }
+
+    open class Leading {
+
+        @Leader("suspended")
+        open suspend fun led(term: Term? = null, block: suspend (Term) -> String): String? = block(term!!)
     }
 
     @Test
@@ -215,6 +224,40 @@ class SuspendingTest {
     }
 
     @Test
+    fun `a function of the leader runs there, and is skipped elsewhere`() = testLeader { work, locks ->
+        awaitUntil { work.led { "leads" } != null }
+        val done = work.led { term -> withContext(Dispatchers.IO) { term.ensureValid(); term.leadership() } }
+        assertThat(done).isEqualTo("suspended")
+        locks.leaderships().forEach { it.close() }
+        assertThat(work.led { error("must not run") }).isNull()
+    }
+
+    @Test
+    fun `a revocation cancels a function of the leader, and waits for its coroutine`() = testLeader { work, locks ->
+        awaitUntil { work.led { "leads" } != null }
+        val entered = CompletableDeferred<Term>()
+        val end = CompletableDeferred<Unit>()
+        val running = async(Dispatchers.Default) {
+            failureOf {
+                work.led { term ->
+                    entered.complete(term)
+                    // Does not notice the cancellation, as JDBC does not.
+                    while (!end.isCompleted) LockSupport.parkNanos(1_000_000)
+                    "late"
+                }
+            }
+        }
+        val term = entered.await()
+        locks.leaderships().forEach { it.resign() }
+        assertThat(running.await()).isInstanceOf(CancellationException::class.java)
+        assertThat(term.isValid).isTrue
+        assertThat(work.led { error("must not run") }).isNull()
+        end.complete(Unit)
+        awaitUntil { work.led { it.fencingToken().toString() } != null }
+        assertThat(term.isValid).isFalse
+    }
+
+    @Test
     fun `a call by this says why there is no lease`() = test { work, _ ->
         assertThat(failureOf { work.byThis() })
             .isInstanceOf(IllegalStateException::class.java)
@@ -225,16 +268,20 @@ class SuspendingTest {
 
     private suspend fun failureOf(block: suspend () -> Any?): Throwable? = runCatching { block() }.exceptionOrNull()
 
-    private suspend fun awaitUntil(condition: () -> Boolean) =
+    private suspend fun awaitUntil(condition: suspend () -> Boolean) =
         withTimeout(10.seconds) { while (!condition()) delay(2.milliseconds) }
 
-    private fun test(block: suspend CoroutineScope.(Work, LockClient) -> Unit) {
-        Contexts.memory("suspending").withBean(Work::class.java).run { context ->
+    private fun test(block: suspend CoroutineScope.(Work, LockClient) -> Unit) =
+        test("suspending", Work::class.java, block)
+
+    private fun testLeader(block: suspend CoroutineScope.(Leading, LockClient) -> Unit) =
+        test("suspending-leader", Leading::class.java, block)
+
+    private fun <T : Any> test(store: String, type: Class<T>, block: suspend CoroutineScope.(T, LockClient) -> Unit) {
+        Contexts.memory(store).withBean(type).run { context ->
             assertThat(context).hasNotFailed()
             runBlocking {
-                withTimeout(30.seconds) {
-                    block(context.getBean(Work::class.java), context.getBean(LockClient::class.java))
-                }
+                withTimeout(30.seconds) { block(context.getBean(type), context.getBean(LockClient::class.java)) }
             }
         }
     }

@@ -1,5 +1,6 @@
 package io.holdfast.spring.boot;
 
+import io.holdfast.LeadershipOptions;
 import io.holdfast.LockClient;
 import io.holdfast.LockListener;
 import io.holdfast.LockOptions;
@@ -8,6 +9,7 @@ import io.holdfast.spring.LockedConfiguration;
 import io.holdfast.spring.LockedDefaults;
 import io.holdfast.spring.declaration.LockedMethods;
 import io.holdfast.spring.startup.LateClose;
+import java.time.Duration;
 import java.util.Collection;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -64,6 +66,19 @@ public final class HoldfastAutoConfiguration {
                     Optional.of(properties.waitTime()).filter(wait -> !wait.isNegative()),
                     properties.handOff().fair() ? options.fair() : options,
                     properties.outerTransaction());
+        } catch (IllegalArgumentException e) {
+            throw new LockSettingsException(e);
+        }
+    }
+
+    @Bean
+    @ConditionalOnMissingBean
+    LeadershipOptions holdfastLeadershipOptions(HoldfastProperties properties) {
+        Duration stopWithin = properties.leader().stopWithin();
+        try {
+            return stopWithin == null
+                    ? LeadershipOptions.defaults()
+                    : LeadershipOptions.defaults().stopWithin(stopWithin);
         } catch (IllegalArgumentException e) {
             throw new LockSettingsException(e);
         }

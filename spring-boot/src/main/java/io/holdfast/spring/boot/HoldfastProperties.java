@@ -40,6 +40,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  *     fail until it can be.
  * @param outerTransaction What happens when a lock is acquired inside a running transaction above READ COMMITTED, whose
  *     reads may be older than the lock.
+ * @param leader Leaderships of methods and listeners with Leader.
  * @param handOff Passing a lock on inside this process.
  * @param metrics Meters.
  */
@@ -58,6 +59,7 @@ public record HoldfastProperties(
         @Nullable Duration commandTimeout,
         @DefaultValue("eager") Startup startup,
         @DefaultValue("warn") OuterTransaction outerTransaction,
+        @DefaultValue Leader leader,
         @DefaultValue HandOff handOff,
         @DefaultValue Metrics metrics) {
 
@@ -78,6 +80,14 @@ public record HoldfastProperties(
         /** By plain commands. */
         COMMANDS
     }
+
+    /**
+     * Leaderships of methods and listeners with Leader.
+     *
+     * @param stopWithin Time for which a leader may stop before its lock is released. By default a third of lease-time,
+     *     which is also the most.
+     */
+    public record Leader(@Nullable Duration stopWithin) {}
 
     /**
      * Passing a lock on inside this process.

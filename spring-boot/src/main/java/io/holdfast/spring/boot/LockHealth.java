@@ -1,5 +1,6 @@
 package io.holdfast.spring.boot;
 
+import io.holdfast.Leadership;
 import io.holdfast.Lease;
 import io.holdfast.LeaseLostException;
 import io.holdfast.LocalLock;
@@ -10,6 +11,7 @@ import io.holdfast.spi.StoreHealth;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.TreeMap;
 import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.ListableBeanFactory;
 
@@ -74,10 +76,29 @@ record LockHealth(boolean up, Map<String, Object> details) {
         try {
             StoreHealth store = client.storeHealth();
             details.putAll(store.details());
+            Map<String, Object> leaderships = leaderships(client, store.usable());
+            if (!leaderships.isEmpty()) {
+                details.put("leaderships", leaderships);
+            }
             return new LockHealth(store.usable() && lost == 0, details);
         } catch (LockException e) {
             details.put("error", String.valueOf(e.getMessage()));
             return new LockHealth(false, details);
         }
+    }
+
+    /** Returns, for each leadership that the client stands for, whether it leads, and otherwise who does. */
+    private static Map<String, Object> leaderships(LockClient client, boolean canAsk) {
+        Map<String, Object> all = new TreeMap<>();
+        for (Leadership each : client.leaderships()) {
+            Map<String, Object> one = new LinkedHashMap<>();
+            boolean leads = each.isLeader();
+            one.put("leads", leads);
+            if (!leads && canAsk) {
+                each.leader().ifPresent(card -> one.put("leader", card.title()));
+            }
+            all.merge(each.name(), one, (known, second) -> leads ? second : known);
+        }
+        return all;
     }
 }

@@ -1,14 +1,17 @@
 package io.holdfast.spring.boot;
 
 import io.holdfast.ForcedRelease;
+import io.holdfast.Leadership;
 import io.holdfast.LocalLock;
 import io.holdfast.LockClient;
 import io.holdfast.LockState;
+import io.holdfast.Term;
 import io.holdfast.spring.declaration.LockedMethods;
 import io.holdfast.spring.declaration.LockedOperation;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Optional;
 import org.springframework.boot.actuate.endpoint.Access;
 import org.springframework.boot.actuate.endpoint.annotation.DeleteOperation;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
@@ -16,7 +19,7 @@ import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import org.springframework.boot.actuate.endpoint.annotation.Selector;
 
 /**
- * Shows at {@code /actuator/locks} what this instance holds and waits for, and at {@code /actuator/locks/{name}} the
+ * Shows at {@code /actuator/locks} what this instance holds, waits for and leads, and at {@code /actuator/locks/{name}} the
  * state of a name in the store. DELETE of the latter, with the parameter {@code holder}, releases the lock of that holder
  * by force; it needs {@code
  * management.endpoint.locks.access=unrestricted}, or a setting that gives all endpoints unrestricted access.
@@ -35,7 +38,7 @@ final class LocksEndpoint {
         this.methods = methods;
     }
 
-    /** Returns the local locks of each client, and the declarations of locked methods. */
+    /** Returns the local locks and leaderships of each client, and the declarations of locked methods. */
     @ReadOperation
     Map<String, Object> locks() {
         Map<String, Object> all = new LinkedHashMap<>();
@@ -45,6 +48,9 @@ final class LocksEndpoint {
             one.put(
                     "locks",
                     client.localLocks().stream().map(LocksEndpoint::local).toList());
+            one.put(
+                    "leaderships",
+                    client.leaderships().stream().map(LocksEndpoint::leadership).toList());
             all.put(bean, one);
         });
         all.put(DECLARED, methods.all().map(LocksEndpoint::declared).toList());
@@ -110,6 +116,15 @@ final class LocksEndpoint {
         if (lock.waiting() > 0) {
             shown.put("longestWait", text(lock.longestWait()));
         }
+        return shown;
+    }
+
+    private static Map<String, Object> leadership(Leadership leadership) {
+        Map<String, Object> shown = new LinkedHashMap<>();
+        Optional<Term> term = leadership.term();
+        shown.put("name", leadership.name());
+        shown.put("leads", term.isPresent());
+        term.ifPresent(now -> shown.put("fencingToken", Long.toString(now.fencingToken())));
         return shown;
     }
 

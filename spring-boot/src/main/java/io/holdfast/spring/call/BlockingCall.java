@@ -101,7 +101,10 @@ final class BlockingCall {
 
     private @Nullable Object runUnder(MultiLease leases) throws Throwable {
         Losses losses = call.watchLosses(leases);
-        InterruptOnLoss interrupts = call.onLost() == OnLost.INTERRUPT ? new InterruptOnLoss(leases) : null;
+        Interrupts interrupts = call.onLost() == OnLost.INTERRUPT ? new Interrupts() : null;
+        if (interrupts != null) {
+            leases.onLost(lease -> interrupts.interrupt());
+        }
         HeldLeases.Entry held = HeldLeases.add(call.client(), leases, call.holdAtLeast());
         awaitTransaction(held);
         Object result = null;

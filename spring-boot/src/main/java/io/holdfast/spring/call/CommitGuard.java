@@ -8,8 +8,8 @@ import org.springframework.transaction.TransactionExecution;
 import org.springframework.transaction.TransactionExecutionListener;
 
 /**
- * Verifies the leases of the thread immediately before a commit: a lost lease rolls the transaction back. Costs no
- * command. Only a fencing token covers the moment between this check and the commit at the database. Adds itself to
+ * Verifies the leases and terms of the thread immediately before a commit: a lost one rolls the transaction back. Costs
+ * no command. Only a fencing token covers the moment between this check and the commit at the database. Adds itself to
  * every transaction manager of the context.
  */
 public final class CommitGuard implements TransactionExecutionListener, BeanPostProcessor {
@@ -17,6 +17,7 @@ public final class CommitGuard implements TransactionExecutionListener, BeanPost
     @Override
     public void beforeCommit(TransactionExecution transaction) {
         HeldLeases.ensureValid();
+        LeaderThreads.ensureValid();
     }
 
     @Override

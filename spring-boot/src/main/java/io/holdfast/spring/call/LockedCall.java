@@ -83,8 +83,12 @@ record LockedCall(
         return new LockedCall(operation, later(), names, client, events, observations, outer);
     }
 
-    /** Returns an invocation that may proceed later, on another thread, or more than once. */
     MethodInvocation later() {
+        return later(invocation);
+    }
+
+    /** Returns an invocation that may proceed later, on another thread, or more than once. */
+    static MethodInvocation later(MethodInvocation invocation) {
         return invocation instanceof ProxyMethodInvocation proxied
                 ? proxied.invocableClone(invocation.getArguments().clone())
                 : invocation;

@@ -4,14 +4,13 @@ import io.holdfast.LockClient;
 import io.holdfast.spring.LockedDefaults;
 import io.holdfast.spring.declaration.Expressions;
 import io.holdfast.spring.declaration.LazyBean;
-import io.holdfast.spring.declaration.LockedDefinitionException;
+import io.holdfast.spring.declaration.LeaderOperation;
 import io.holdfast.spring.declaration.LockedOperation;
+import io.holdfast.spring.declaration.Marks;
 import io.holdfast.spring.declaration.OperationReader;
 import io.micrometer.observation.ObservationRegistry;
-import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.util.Collection;
-import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
@@ -21,15 +20,12 @@ import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.support.AopUtils;
-import org.springframework.beans.factory.BeanFactoryUtils;
-import org.springframework.beans.factory.annotation.BeanFactoryAnnotationUtils;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.util.ClassUtils;
-import org.springframework.util.StringUtils;
 import reactor.core.scheduler.Schedulers;
 
-/** Intercepts every locked method, and chooses the kind of call by its return type. */
+/** Intercepts every marked method, and chooses the kind of call by its return type. A leader's call is outside. */
 public final class LockedInterceptor implements MethodInterceptor {
 
     private static final System.Logger LOG = System.getLogger(LockedInterceptor.class.getName());
@@ -40,9 +36,9 @@ public final class LockedInterceptor implements MethodInterceptor {
     private final Set<String> onEventLoop = ConcurrentHashMap.newKeySet();
     private final OperationReader reader;
     private final Expressions expressions;
-    private final ConfigurableListableBeanFactory beans;
     private final ApplicationEventPublisher events;
-    private final Map<String, LockClient> clients = new ConcurrentHashMap<>();
+    private final Clients clients;
+    private final ContextLeaderships leaderships;
     private final CustomNames customNames;
     private final Supplier<ObservationRegistry> observations;
     private final OuterTransactions outer;
@@ -51,11 +47,14 @@ public final class LockedInterceptor implements MethodInterceptor {
             OperationReader reader,
             Expressions expressions,
             ConfigurableListableBeanFactory beans,
-            ApplicationEventPublisher events) {
+            ApplicationEventPublisher events,
+            Clients clients,
+            ContextLeaderships leaderships) {
         this.reader = reader;
         this.expressions = expressions;
-        this.beans = beans;
         this.events = events;
+        this.clients = clients;
+        this.leaderships = leaderships;
         this.customNames = new CustomNames(beans);
         this.outer = new OuterTransactions(new LazyBean<>(
                 () -> beans.getBeanProvider(LockedDefaults.class).getIfAvailable(LockedDefaults::standard)));
@@ -68,6 +67,16 @@ public final class LockedInterceptor implements MethodInterceptor {
         Object target = LockedCall.target(invocation);
         Class<?> targetClass =
                 Proxy.isProxyClass(target.getClass()) ? target.getClass() : AopUtils.getTargetClass(target);
+        LeaderOperation leader = reader.leader(invocation.getMethod(), targetClass);
+        if (leader == null) {
+            return lock(invocation, target, targetClass);
+        }
+        boolean locked = reader.isLocked(invocation.getMethod(), targetClass);
+        return leaderships.call(
+                leader, invocation, inner -> locked ? lock(inner, target, targetClass) : inner.proceed());
+    }
+
+    private @Nullable Object lock(MethodInvocation invocation, Object target, Class<?> targetClass) throws Throwable {
         LockedOperation operation = reader.operation(invocation.getMethod(), targetClass);
         Collection<String> names = operation.names(
                 invocation.getArguments(),
@@ -79,8 +88,8 @@ public final class LockedInterceptor implements MethodInterceptor {
             return invocation.proceed();
         }
         names = names.stream().map(customNames).collect(Collectors.toCollection(TreeSet::new));
-        LockedCall call =
-                new LockedCall(operation, invocation, names, client(operation), events, observations.get(), outer);
+        LockClient client = clients.get(operation.client(), Marks.on(operation.method()));
+        LockedCall call = new LockedCall(operation, invocation, names, client, events, observations.get(), outer);
         call.checkLeaseParameter();
         return switch (operation.returns()) {
             case VALUE -> {
@@ -102,44 +111,6 @@ public final class LockedInterceptor implements MethodInterceptor {
                             + Thread.currentThread().getName()
                             + ", which must not block: all its other requests wait, too"
                             + " (expected: a method that returns a Mono, or subscribeOn(Schedulers.boundedElastic()))");
-        }
-    }
-
-    /**
-     * Returns the client of a method.
-     *
-     * @throws LockedDefinitionException if there is no such client
-     */
-    public LockClient client(LockedOperation operation) {
-        LockClient known = clients.get(operation.client());
-        if (known == null) {
-            // Not computeIfAbsent: nothing of ours may be locked while Spring looks a bean up.
-            known = find(operation.client(), operation.method());
-            clients.put(operation.client(), known);
-        }
-        return known;
-    }
-
-    private LockClient find(String name, Method method) {
-        // Including those of a parent context.
-        String[] known = BeanFactoryUtils.beanNamesForTypeIncludingAncestors(beans, LockClient.class, true, false);
-        if (known.length == 0) {
-            throw new LockedDefinitionException(
-                    method,
-                    "there is no LockClient bean",
-                    "holdfast.enabled not false, and spring.data.redis.*, holdfast.store or a LockClient of your own");
-        }
-        try {
-            return StringUtils.hasText(name)
-                    ? BeanFactoryAnnotationUtils.qualifiedBeanOfType(beans, LockClient.class, name)
-                    : beans.getBean(LockClient.class);
-        } catch (org.springframework.beans.factory.NoSuchBeanDefinitionException e) {
-            throw new LockedDefinitionException(
-                    method,
-                    name.isEmpty()
-                            ? "there are several LockClient beans and none is primary"
-                            : "there is no LockClient with the name or qualifier \"" + name + "\"",
-                    "client = one of " + String.join(", ", known));
         }
     }
 }

@@ -49,6 +49,11 @@ final class ReactiveCall {
         this.call = call;
     }
 
+    /** Returns the leases of the calls under which the subscriber of this context runs. */
+    static List<HeldLeases.Entry> around(ContextView context) {
+        return context.hasKey(KEY) ? context.get(KEY) : List.of();
+    }
+
     Mono<Object> mono() {
         return Mono.deferContextual(context -> {
             Subscription subscription = new Subscription(context);
@@ -110,7 +115,7 @@ final class ReactiveCall {
         private boolean hasRun;
 
         Subscription(ContextView context) {
-            around = context.hasKey(KEY) ? context.get(KEY) : List.of();
+            around = around(context);
         }
 
         /** Emits once, when the names that no call around has locked are locked. */

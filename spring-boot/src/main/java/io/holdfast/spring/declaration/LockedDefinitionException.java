@@ -4,7 +4,10 @@ import java.lang.reflect.Method;
 import java.util.Arrays;
 import java.util.stream.Collectors;
 
-/** Reports a {@link io.holdfast.spring.Locked} that cannot work. Thrown at startup, before any call. */
+/**
+ * Reports a {@link io.holdfast.spring.Locked} or {@link io.holdfast.spring.Leader} that cannot work. Thrown at startup,
+ * before any call.
+ */
 public final class LockedDefinitionException extends IllegalStateException {
 
     private static final long serialVersionUID = 1;
@@ -14,13 +17,13 @@ public final class LockedDefinitionException extends IllegalStateException {
 
     /** Reports the annotation of a method. */
     public LockedDefinitionException(Method method, String what, String wayOut) {
-        this(describe(method), what, wayOut);
+        this(Marks.on(method), what, wayOut);
     }
 
-    /** Reports a place that is not a method, for example a bean. */
-    public LockedDefinitionException(String where, String what, String wayOut) {
-        super("@Locked on " + where + ": " + what + " (expected: " + wayOut + ")");
-        this.what = "@Locked on " + where + ": " + what + ".";
+    /** @param place the annotation and what it is on, as {@link Marks} says it */
+    public LockedDefinitionException(String place, String what, String wayOut) {
+        super(place + ": " + what + " (expected: " + wayOut + ")");
+        this.what = place + ": " + what + ".";
         this.wayOut = wayOut;
     }
 

@@ -1,5 +1,7 @@
 package io.holdfast.spring.declaration;
 
+import static io.holdfast.spring.declaration.MethodChecks.refuseIf;
+
 import io.holdfast.Lease;
 import io.holdfast.LockClient;
 import io.holdfast.LockOptions;
@@ -29,7 +31,6 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.convert.DurationStyle;
 import org.springframework.core.BridgeMethodResolver;
 import org.springframework.core.DecoratingProxy;
-import org.springframework.core.KotlinDetector;
 import org.springframework.core.MethodClassKey;
 import org.springframework.core.MethodParameter;
 import org.springframework.core.annotation.AnnotatedMethod;
@@ -41,7 +42,10 @@ import org.springframework.scheduling.annotation.Scheduled;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.StringUtils;
 
-/** Reads the {@link Locked} annotations of methods, and refuses declarations that cannot work. Thread-safe. */
+/**
+ * Reads the {@link Locked} and {@link io.holdfast.spring.Leader} annotations of methods, and refuses declarations that
+ * cannot work. Thread-safe.
+ */
 public final class OperationReader {
 
     /** The attributes in which several annotations on one method may differ. */
@@ -55,36 +59,58 @@ public final class OperationReader {
     private final ConfigurableListableBeanFactory beans;
     private final Expressions expressions;
     private final BusyAnswers answers;
+    private final LeaderReader leaders;
     private final Map<MethodClassKey, Boolean> marked = new ConcurrentHashMap<>();
+    private final Map<MethodClassKey, Boolean> locked = new ConcurrentHashMap<>();
     private final Map<MethodClassKey, LockedOperation> operations = new ConcurrentHashMap<>();
 
     public OperationReader(ConfigurableListableBeanFactory beans, Expressions expressions) {
         this.beans = beans;
         this.expressions = expressions;
         this.answers = new BusyAnswers(beans, OperationReader::isMarkedItself);
+        this.leaders = new LeaderReader(beans);
     }
 
     /** Returns whether the method is marked by an annotation of its own or of its class, valid or not. */
     public boolean isMarked(Method method, Class<?> targetClass) {
         return marked.computeIfAbsent(
                 new MethodClassKey(method, targetClass),
+                key -> isLocked(method, targetClass) || LeaderReader.isMarked(specific(method, targetClass)));
+    }
+
+    /** Returns whether the method is marked by {@link Locked}, valid or not. */
+    public boolean isLocked(Method method, Class<?> targetClass) {
+        return locked.computeIfAbsent(
+                new MethodClassKey(method, targetClass),
                 key -> !annotations(specific(method, targetClass), targetClass).isEmpty());
+    }
+
+    /**
+     * Returns the operation of a method that runs only on the leader; null if the method is not marked so.
+     *
+     * @throws LockedDefinitionException if the declaration cannot work
+     */
+    public @Nullable LeaderOperation leader(Method method, Class<?> targetClass) {
+        return leaders.operation(specific(method, targetClass), targetClass);
     }
 
     /** Returns whether a proxy that reads the annotations of one class knows those of the other class, too. */
     public boolean seesAll(Method method, Class<?> seen, Class<?> other) {
         Method specific = specific(method, seen);
+        if (LeaderReader.isMarked(specific(method, other)) && !LeaderReader.isMarked(specific)) {
+            return false;
+        }
         if (isOfEveryProxy(specific.getDeclaringClass())) {
             // An annotation on a class is not for the methods that every object has.
             return own(specific(method, other)).isEmpty();
         }
         List<Locked> known = annotations(specific, seen);
         // An annotation on the other class may be replaced by one on the method.
-        return known.isEmpty() ? !isMarked(method, other) : known.containsAll(own(specific(method, other)));
+        return known.isEmpty() ? !isLocked(method, other) : known.containsAll(own(specific(method, other)));
     }
 
     /**
-     * Returns the operation of a marked method.
+     * Returns the operation of a method that is marked by {@link Locked}.
      *
      * @throws LockedDefinitionException if the declaration cannot work
      */
@@ -117,10 +143,10 @@ public final class OperationReader {
 
     /** Returns whether the method is marked by an annotation of its own. */
     public static boolean isMarkedItself(Method method) {
-        return !own(method).isEmpty();
+        return !own(method).isEmpty() || LeaderReader.isMarked(method);
     }
 
-    private static List<Locked> own(AnnotatedElement element) {
+    static List<Locked> own(AnnotatedElement element) {
         return MergedAnnotations.from(element, SearchStrategy.TYPE_HIERARCHY).stream(Locked.class)
                 .map(annotation -> annotation.synthesize())
                 .distinct()
@@ -154,7 +180,7 @@ public final class OperationReader {
                 "several annotations that differ in more than name, key, join and condition",
                 "the same times, onBusy, fallback, failureHandler, onLost and client, since all names are locked"
                         + " together");
-        checkCanBeIntercepted(method, targetClass);
+        MethodChecks.checkCanBeIntercepted(method, targetClass);
         Returns returns = Returns.of(method, targetClass);
         List<LockedName> names =
                 annotations.stream().map(each -> name(method, each)).toList();
@@ -178,37 +204,6 @@ public final class OperationReader {
         Map<String, @Nullable Object> attributes = AnnotationUtils.getAnnotationAttributes(annotation);
         attributes.keySet().removeAll(OF_EACH);
         return attributes;
-    }
-
-    private static void checkCanBeIntercepted(Method method, Class<?> targetClass) {
-        int modifiers = method.getModifiers();
-        String kind = Modifier.isPrivate(modifiers)
-                ? "private"
-                : Modifier.isStatic(modifiers)
-                        ? "static"
-                        : Modifier.isFinal(modifiers)
-                                ? "final"
-                                : isHidden(method, targetClass) ? "package-private inherited" : null;
-        refuseIf(
-                kind != null,
-                method,
-                "a " + kind + " method cannot be intercepted, so it would run without its lock",
-                KotlinDetector.isKotlinType(method.getDeclaringClass()) && "final".equals(kind)
-                        ? OPEN_IN_KOTLIN
-                        : "a method that a subclass can override");
-    }
-
-    /**
-     * Returns whether the method is package-private in another package, where no subclass of the target class can
-     * override it.
-     */
-    @SuppressWarnings("ReferenceEquality") // the very loader that defined both
-    private static boolean isHidden(Method method, Class<?> targetClass) {
-        int visible = Modifier.PUBLIC | Modifier.PROTECTED;
-        Class<?> declaring = method.getDeclaringClass();
-        return (method.getModifiers() & visible) == 0
-                && !(declaring.getPackageName().equals(targetClass.getPackageName())
-                        && declaring.getClassLoader() == targetClass.getClassLoader());
     }
 
     private LockedName name(Method method, Locked annotation) {
@@ -311,19 +306,9 @@ public final class OperationReader {
 
     private static void check(LockedOperation operation) {
         Method method = operation.method();
-        boolean skips = operation.onBusy() == OnBusy.SKIP;
-        Class<?> type = operation.resultType();
-        refuseIf(
-                skips && type.isPrimitive() && type != void.class,
-                method,
-                "onBusy = SKIP, but it returns a " + type + ", which cannot be null or empty",
-                "a return type that can be null or empty, or a fallback");
-        boolean isValue = operation.returns() == Returns.VALUE || operation.returns() == Returns.SUSPENDED;
-        refuseIf(
-                skips && isValue && Returns.isNeverNull(method),
-                method,
-                "onBusy = SKIP, but it returns a " + type.getSimpleName() + " that Kotlin declares as never null",
-                "a nullable return type (" + type.getSimpleName() + "?), Unit, or a fallback");
+        if (operation.onBusy() == OnBusy.SKIP) {
+            MethodChecks.checkCanBeSkipped(method, operation.returns(), "onBusy = SKIP", ", or a fallback");
+        }
         refuseIf(
                 operation.onLost() == OnLost.INTERRUPT && operation.returns() != Returns.VALUE,
                 method,
@@ -343,24 +328,6 @@ public final class OperationReader {
     }
 
     private String resolve(Method method, String what, String text) {
-        String resolved;
-        try {
-            resolved = beans.resolveEmbeddedValue(text);
-        } catch (IllegalArgumentException e) {
-            resolved = text;
-        }
-        // Some resolvers leave a placeholder that they do not know.
-        refuseIf(
-                resolved != null && resolved.contains("${"),
-                method,
-                what + " \"" + text + "\" has a placeholder without a value",
-                "a property that is set, or a default: ${name:default}; a parameter is written as key = \"#name\"");
-        return resolved == null ? "" : resolved;
-    }
-
-    private static void refuseIf(boolean wrong, Method method, String what, String wayOut) {
-        if (wrong) {
-            throw new LockedDefinitionException(method, what, wayOut);
-        }
+        return MethodChecks.resolve(beans, Marks.on(method), what, text);
     }
 }

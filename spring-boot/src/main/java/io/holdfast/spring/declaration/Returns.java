@@ -110,7 +110,7 @@ public enum Returns {
     }
 
     /** Returns the return type; of a suspending function, what it returns in Kotlin. */
-    static Class<?> resultType(Method method) {
+    public static Class<?> resultType(Method method) {
         if (!KotlinDetector.isSuspendingFunction(method)) {
             return method.getReturnType();
         }
@@ -133,7 +133,7 @@ public enum Returns {
 
     /**
      * Refuses a result whose work continues, of a method that is declared to return {@code Object}: no lock would
-     * protect it.
+     * protect it, and no revocation would end it.
      */
     public static void checkIsDone(Method method, @Nullable Object result) {
         if (result == null
@@ -142,8 +142,11 @@ public enum Returns {
                 || isDone(result)) {
             return;
         }
-        throw new IllegalStateException("@Locked on " + LockedDefinitionException.describe(method) + " returned a "
-                + result.getClass().getName() + ", whose work goes on without the lock"
+        throw new IllegalStateException(Marks.on(method) + " returned a "
+                + result.getClass().getName()
+                + (Marks.isLeaderOnly(method)
+                        ? ", whose work goes on when this process no longer leads"
+                        : ", whose work goes on without the lock")
                 + " (expected: CompletionStage, CompletableFuture, Mono or Flux as its declared return type)");
     }
 

@@ -1,6 +1,7 @@
 package io.holdfast.spring.startup;
 
 import io.holdfast.spring.declaration.LockedDefinitionException;
+import io.holdfast.spring.declaration.Marks;
 import io.holdfast.spring.declaration.OperationReader;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
@@ -35,10 +36,10 @@ final class ContainerCalls {
             if (isCalledByContainer(method, type, definition) && OperationReader.isMarkedItself(called)) {
                 throw new LockedDefinitionException(
                         called,
-                        "the container calls it on the object itself, past every proxy, so it would run without"
-                                + " its lock",
+                        "the container calls it on the object itself, past every proxy, so it would run "
+                                + Marks.unguarded(called),
                         "a method that is called later, for example by @EventListener(ApplicationReadyEvent.class);"
-                                + " or the lock acquired in it by a LockClient");
+                                + " or a LockClient used in it");
             }
         }
     }

@@ -2,12 +2,16 @@ package io.holdfast.spring.startup;
 
 import io.holdfast.spring.LockNameCustomizer;
 import io.holdfast.spring.OnBusy;
+import io.holdfast.spring.call.Clients;
+import io.holdfast.spring.call.ContextLeaderships;
 import io.holdfast.spring.call.LockedInterceptor;
 import io.holdfast.spring.declaration.Expressions;
+import io.holdfast.spring.declaration.LeaderOperation;
 import io.holdfast.spring.declaration.LockedDefinitionException;
 import io.holdfast.spring.declaration.LockedMethods;
 import io.holdfast.spring.declaration.LockedNames;
 import io.holdfast.spring.declaration.LockedOperation;
+import io.holdfast.spring.declaration.Marks;
 import io.holdfast.spring.declaration.OperationReader;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
@@ -15,6 +19,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.Advisor;
 import org.springframework.aop.framework.Advised;
@@ -38,8 +43,8 @@ import org.springframework.core.Ordered;
 import org.springframework.util.ClassUtils;
 
 /**
- * Puts the interceptor before every other advice of a bean with {@link io.holdfast.spring.Locked} methods, and refuses
- * a bean whose locked methods could run without their lock. It is a post-processor and not an advisor bean, for three
+ * Puts the interceptor before every other advice of a bean with {@link io.holdfast.spring.Locked} or {@link
+ * io.holdfast.spring.Leader} methods, and refuses a bean whose marked methods could run past it. It is a post-processor and not an advisor bean, for three
  * reasons:
  *
  * <ul>
@@ -63,8 +68,11 @@ public final class LockedBeanPostProcessor extends AbstractBeanFactoryAwareAdvis
     private final boolean targetClasses;
     private final int order;
 
-    /** One operation for each client that a bean needs. */
-    private final transient Map<String, LockedOperation> clients = new ConcurrentHashMap<>();
+    private final transient Clients clients;
+    private final transient ContextLeaderships leaderships;
+
+    /** For each client that a bean needs, one annotation that needs it. */
+    private final transient Map<String, String> places = new ConcurrentHashMap<>();
 
     /**
      * @param targetClasses whether proxies are subclasses; otherwise they implement the interfaces of the bean
@@ -77,8 +85,12 @@ public final class LockedBeanPostProcessor extends AbstractBeanFactoryAwareAdvis
             int order,
             LockedNames names,
             LockedMethods methods,
-            UncheckedBeans unchecked) {
+            UncheckedBeans unchecked,
+            Clients clients,
+            ContextLeaderships leaderships) {
         this.beans = beans;
+        this.clients = clients;
+        this.leaderships = leaderships;
         this.methods = methods;
         this.names = names;
         this.unchecked = unchecked;
@@ -86,7 +98,7 @@ public final class LockedBeanPostProcessor extends AbstractBeanFactoryAwareAdvis
         this.order = order;
         Expressions expressions = new Expressions(beans);
         this.reader = new OperationReader(beans, expressions);
-        this.interceptor = new LockedInterceptor(reader, expressions, beans, events);
+        this.interceptor = new LockedInterceptor(reader, expressions, beans, events, clients, leaderships);
         this.advisor = advisor(null);
         setBeforeExistingAdvisors(true);
         setOrder(Ordered.LOWEST_PRECEDENCE - 2);
@@ -145,28 +157,43 @@ public final class LockedBeanPostProcessor extends AbstractBeanFactoryAwareAdvis
         if (!isEligible(type)) {
             return bean;
         }
-        Map<Method, LockedOperation> operations = operations(type);
+        List<Method> marked = declare(type);
         Object locked = lock(bean, beanName, type);
         checkIsLocked(locked, beanName);
         putInOrder((Advised) locked);
         putInsideOfAsync((Advised) locked, beanName);
         if (AopUtils.isJdkDynamicProxy(locked)) {
-            operations.values().forEach(operation -> warnIfUnreachable(operation, type, locked, beanName));
+            marked.forEach(method -> warnIfUnreachable(method, type, locked, beanName));
         }
         return locked;
     }
 
-    private Map<Method, LockedOperation> operations(Class<?> type) {
-        Map<Method, LockedOperation> operations =
+    /** Reads and checks the declarations of this class, and returns its marked methods. */
+    private List<Method> declare(Class<?> type) {
+        Map<Method, LockedOperation> locked =
                 MethodIntrospector.selectMethods(type, (MethodIntrospector.MetadataLookup<@Nullable LockedOperation>)
-                        method -> reader.isMarked(method, type) ? reader.operation(method, type) : null);
-        methods.addAll(operations.values());
-        operations.values().forEach(operation -> {
+                        method -> reader.isLocked(method, type) ? reader.operation(method, type) : null);
+        methods.addAll(locked.values());
+        locked.values().forEach(operation -> {
             operation.constantNames().forEach(names::add);
-            clients.putIfAbsent(operation.client(), operation);
+            needClient(operation.client(), operation.method());
             warnIfErrorAtEachFiring(operation);
         });
-        return operations;
+        Map<Method, LeaderOperation> leaders =
+                MethodIntrospector.selectMethods(type, (MethodIntrospector.MetadataLookup<@Nullable LeaderOperation>)
+                        method -> reader.leader(method, type));
+        leaders.values().forEach(operation -> {
+            needClient(operation.client(), operation.method());
+            leaderships.declare(operation.leadership(), operation.client(), Marks.on(operation.method()));
+        });
+        return Stream.concat(locked.keySet().stream(), leaders.keySet().stream())
+                .map(method -> OperationReader.specific(method, type))
+                .distinct()
+                .toList();
+    }
+
+    private void needClient(String client, Method method) {
+        places.putIfAbsent(client, Marks.on(method));
     }
 
     private Object lock(Object bean, String beanName, Class<?> type) {
@@ -183,7 +210,7 @@ public final class LockedBeanPostProcessor extends AbstractBeanFactoryAwareAdvis
                 throw e;
             }
             LockedDefinitionException refused = new LockedDefinitionException(
-                    "bean \"" + beanName + "\" (" + type.getName() + ")",
+                    Marks.on(type, "bean \"" + beanName + "\" (" + type.getName() + ")"),
                     "its class is final, so no proxy can intercept its methods",
                     KotlinDetector.isKotlinType(type)
                             ? OperationReader.OPEN_IN_KOTLIN
@@ -201,7 +228,7 @@ public final class LockedBeanPostProcessor extends AbstractBeanFactoryAwareAdvis
                 checkIsLocked(bean, name);
             }
         });
-        clients.values().forEach(interceptor::client);
+        places.forEach(clients::get);
         if (beans.getBeanNamesForType(LockNameCustomizer.class, true, false).length > 0) {
             names.allowPrefixes();
         }
@@ -241,9 +268,10 @@ public final class LockedBeanPostProcessor extends AbstractBeanFactoryAwareAdvis
             if (!reader.seesAll(method, type, marked)) {
                 throw new LockedDefinitionException(
                         OperationReader.specific(method, marked),
-                        "bean \"" + beanName + "\" is locked by the annotations of " + type.getName()
-                                + ", and this one is elsewhere, so the method would run without this lock",
-                        "@Locked on the method of that class; or, if that class is a proxy,"
+                        "the proxy of bean \"" + beanName + "\" has the annotations of " + type.getName()
+                                + ", and this one is elsewhere, so the method would run "
+                                + Marks.unguarded(OperationReader.specific(method, marked)),
+                        "the annotation on the method of that class; or, if that class is a proxy,"
                                 + " spring.aop.proxy-target-class=true or @EnableAsync without an order");
             }
         }
@@ -254,21 +282,21 @@ public final class LockedBeanPostProcessor extends AbstractBeanFactoryAwareAdvis
         for (Class<?> each : ClassUtils.getAllInterfacesForClassAsSet(bean.getClass())) {
             if (isEligible(each) && !each.isInstance(known)) {
                 throw new LockedDefinitionException(
-                        "bean \"" + beanName + "\"",
+                        Marks.on(each, "bean \"" + beanName + "\""),
                         "its proxy adds " + each.getName()
-                                + " to a bean that is locked already and does not have it, so its methods would run"
-                                + " without a lock",
-                        "@Locked on the methods of the bean itself, or two beans");
+                                + " to a bean that is intercepted already and does not have it, so nothing would"
+                                + " intercept its methods",
+                        "the annotation on the methods of the bean itself, or two beans");
             }
         }
     }
 
     private static void checkIsLocked(Object bean, String beanName) {
+        Class<?> type = AopUtils.getTargetClass(bean);
         if (Proxies.advisedBy(LockedInterceptor.class, bean) == null) {
             throw new LockedDefinitionException(
-                    "bean \"" + beanName + "\" ("
-                            + AopUtils.getTargetClass(bean).getName() + ")",
-                    "it has locked methods, but was made too early to be intercepted, or its proxy is frozen",
+                    Marks.on(type, "bean \"" + beanName + "\" (" + type.getName() + ")"),
+                    "it has marked methods, but was made too early to be intercepted, or its proxy is frozen",
                     "a bean that no BeanPostProcessor and no @Bean method of a non-static configuration of one"
                             + " depends on");
         }
@@ -294,9 +322,9 @@ public final class LockedBeanPostProcessor extends AbstractBeanFactoryAwareAdvis
     private static void putInsideOfAsync(Advised locked, String beanName) {
         if (Proxies.advisedBy(AsyncExecutionInterceptor.class, AopProxyUtils.getSingletonTarget(locked)) != null) {
             throw new LockedDefinitionException(
-                    "bean \"" + beanName + "\"",
-                    "the proxy of @Async is inside another one, so the lock would be released when the task is"
-                            + " handed to its executor",
+                    Marks.on(AopUtils.getTargetClass(locked), "bean \"" + beanName + "\""),
+                    "the proxy of @Async is inside another one, so the lock or the leader's call would end when the"
+                            + " task is handed to its executor",
                     "@EnableAsync without an order");
         }
         int last = Proxies.lastIndexOf(AsyncExecutionInterceptor.class, locked);
@@ -318,18 +346,18 @@ public final class LockedBeanPostProcessor extends AbstractBeanFactoryAwareAdvis
         }
     }
 
-    /** A warning suffices: no caller can reach the method, so none runs it unlocked. */
-    private static void warnIfUnreachable(LockedOperation operation, Class<?> type, Object proxy, String beanName) {
+    /** A warning suffices: no caller can reach the method, so none runs it unguarded. */
+    private static void warnIfUnreachable(Method marked, Class<?> type, Object proxy, String beanName) {
         boolean reachable = Arrays.stream(proxy.getClass().getInterfaces())
                 .flatMap(each -> Arrays.stream(each.getMethods()))
-                .anyMatch(each -> OperationReader.specific(each, type).equals(operation.method()));
+                .anyMatch(each -> OperationReader.specific(each, type).equals(marked));
         if (!reachable) {
             LOG.log(
                     System.Logger.Level.WARNING,
-                    "@Locked on {0} has no effect: the bean \"{1}\" is proxied by its interfaces, and none of them"
+                    "{0} has no effect: the bean \"{1}\" is proxied by its interfaces, and none of them"
                             + " has this method"
                             + " (expected: the method in an interface, or spring.aop.proxy-target-class=true)",
-                    operation.describe(),
+                    Marks.on(marked),
                     beanName);
         }
     }

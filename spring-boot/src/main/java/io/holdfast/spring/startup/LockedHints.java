@@ -16,7 +16,7 @@ import org.springframework.util.ReflectionUtils;
 
 /**
  * Registers reflection hints for native images: keys read properties of arguments, and fallbacks are called, by
- * reflection. {@link io.holdfast.spring.LockKey} needs no hints.
+ * reflection. {@link io.holdfast.spring.LockKey} and {@link io.holdfast.spring.Leader} need none.
  */
 final class LockedHints implements BeanRegistrationAotProcessor {
 
@@ -25,7 +25,7 @@ final class LockedHints implements BeanRegistrationAotProcessor {
         OperationReader reader = new OperationReader(bean.getBeanFactory(), new Expressions(bean.getBeanFactory()));
         Class<?> type = bean.getBeanClass();
         List<Method> marked = Arrays.stream(ReflectionUtils.getAllDeclaredMethods(type))
-                .filter(method -> reader.isMarked(method, type))
+                .filter(method -> reader.isLocked(method, type))
                 .toList();
         if (marked.isEmpty()) {
             return null;

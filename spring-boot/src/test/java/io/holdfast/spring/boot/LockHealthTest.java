@@ -3,6 +3,7 @@ package io.holdfast.spring.boot;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.holdfast.Leadership;
 import io.holdfast.Lease;
 import io.holdfast.LockClient;
 import io.holdfast.quorum.QuorumStores;
@@ -81,6 +82,32 @@ class LockHealthTest {
                     owner.join();
                 }
             }
+        }
+    }
+
+    @Test
+    void shows_who_leads_and_is_up_where_another_does() {
+        try (LockClient one = LockClient.builder()
+                        .uri("memory:leaders")
+                        .clientName("one")
+                        .build();
+                LockClient other = LockClient.builder()
+                        .uri("memory:leaders")
+                        .clientName("other")
+                        .build()) {
+            Leadership leader = one.leadership("billing", term -> {});
+            await().until(leader::isLeader);
+            Leadership follower = other.leadership("billing", term -> {});
+            assertThat(LockHealth.of(Map.of("client", one)).details())
+                    .containsEntry("leaderships", Map.of("billing", Map.of("leads", true)));
+            await().untilAsserted(() -> {
+                LockHealth health = LockHealth.of(Map.of("client", other));
+                assertThat(health.up()).isTrue();
+                assertThat(health.details().get("leaderships"))
+                        .asString()
+                        .startsWith("{billing={leads=false, leader=one@");
+            });
+            assertThat(follower.isLeader()).isFalse();
         }
     }
 

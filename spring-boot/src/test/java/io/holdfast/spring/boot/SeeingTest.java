@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import io.holdfast.Leadership;
 import io.holdfast.Lease;
 import io.holdfast.LeaseLostException;
 import io.holdfast.LockClient;
@@ -372,6 +373,13 @@ class SeeingTest {
             try (Lease lease = client.acquire("shown:1")) {
                 Map<?, ?> mine = (Map<?, ?>) endpoint.locks().get("holdfastLockClient");
                 assertThat(mine.get("store")).isEqualTo("memory");
+                assertThat(mine.get("leaderships")).isEqualTo(List.of());
+                Leadership leadership = client.leadership("shown", term -> {});
+                await().until(leadership::isLeader);
+                assertThat(((Map<?, ?>) endpoint.locks().get("holdfastLockClient")).get("leaderships"))
+                        .asString()
+                        .startsWith("[{name=shown, leads=true, fencingToken=");
+                leadership.close();
                 assertThat(endpoint.locks().get("declared"))
                         .asString()
                         .contains("method=" + Shapes.class.getName() + ".mono(boolean)", "waitTime=PT", "onBusy=THROW");

@@ -1,9 +1,16 @@
 package io.holdfast.spring.boot4;
 
+import io.holdfast.LeadershipListener;
 import io.holdfast.Lease;
+import io.holdfast.LocalLock;
 import io.holdfast.LockClient;
+import io.holdfast.Term;
+import io.holdfast.spring.Leader;
+import io.holdfast.spring.Leaderships;
 import io.holdfast.spring.LockKey;
 import io.holdfast.spring.Locked;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
@@ -31,7 +38,7 @@ class AotApplication {
         @Transactional
         @Locked(name = "report", key = "#request.siteId", waitTime = "${work.wait:5s}", fallback = "instead")
         public String report(Request request, @Nullable Lease lease) {
-            return client.localLocks().get(0).name() + " by " + (lease.fencingToken() > 0);
+            return lock() + " by " + (lease.fencingToken() > 0);
         }
 
         @SuppressWarnings("UnusedMethod") // called by reflection
@@ -39,9 +46,23 @@ class AotApplication {
             return "instead";
         }
 
+        @Leader("aot")
+        public @Nullable String led(@Nullable Term term) {
+            return term.leadership();
+        }
+
         @Locked("marked")
         public String marked(@LockKey String tenant) {
-            return client.localLocks().get(0).name();
+            return lock();
+        }
+
+        /** Returns the name of the lock that is held besides that of the leader. */
+        private String lock() {
+            return client.localLocks().stream()
+                    .map(LocalLock::name)
+                    .filter(name -> !name.startsWith("leader:"))
+                    .findFirst()
+                    .orElse("none");
         }
     }
 
@@ -50,10 +71,26 @@ class AotApplication {
         return new Work(client);
     }
 
+    static final CountDownLatch ELECTED = new CountDownLatch(1);
+
+    /** Marked by its method, which the generated code calls. */
+    @Bean
+    @Leader("aot")
+    LeadershipListener listener() {
+        return term -> ELECTED.countDown();
+    }
+
     @SuppressWarnings("SystemOut") // read by the test
-    public static void main(String[] args) {
+    public static void main(String[] args) throws InterruptedException {
         try (ConfigurableApplicationContext context = SpringApplication.run(AotApplication.class, args)) {
             Work work = context.getBean(Work.class);
+            if (!ELECTED.await(60, TimeUnit.SECONDS)) {
+                throw new IllegalStateException("not elected");
+            }
+            while (context.getBean(Leaderships.class).term("aot").isEmpty()) {
+                Thread.sleep(10);
+            }
+            System.out.println("led " + work.led(null));
             System.out.println("answer " + work.report(new Request(17), null) + ", " + work.marked("t1") + ", "
                     + work.getClass().getSimpleName());
         }

@@ -115,6 +115,7 @@ class AotTest {
             jvm.getOutputStream().close();
             String said = new String(jvm.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
             assertThat(jvm.waitFor()).as("%s", said).isZero();
+            assertThat(said).contains("led aot");
             assertThat(said).contains("answer report:17 by true, marked:t1, AotApplication$Work$$SpringCGLIB$$0");
         }
     }

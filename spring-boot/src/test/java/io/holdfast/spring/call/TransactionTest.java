@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.holdfast.LeaseLostException;
 import io.holdfast.LockClient;
+import io.holdfast.spring.Leader;
+import io.holdfast.spring.Leaderships;
 import io.holdfast.spring.Locked;
 import io.holdfast.spring.OnLost;
 import io.holdfast.spring.boot.Contexts;
@@ -106,6 +108,40 @@ class TransactionTest {
         }
     }
 
+    public static class LeadersStock {
+
+        private final LockClient client;
+
+        LeadersStock(LockClient client) {
+            this.client = client;
+        }
+
+        @Transactional
+        @Leader("stock")
+        public void sellAsLeader() {
+            EVENTS.add("sell");
+        }
+
+        /** Returns when the loss has interrupted it. */
+        @Transactional
+        @Leader("stock")
+        public void sellAsLeaderAndLose() {
+            client.forceRelease("leader:stock");
+            while (!Thread.interrupted()) {
+                Thread.onSpinWait();
+            }
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class LeaderBeans {
+
+        @Bean
+        LeadersStock leadersStock(LockClient client) {
+            return new LeadersStock(client);
+        }
+    }
+
     @Configuration(proxyBeanMethods = false)
     static class Beans {
 
@@ -177,6 +213,24 @@ class TransactionTest {
                 Beans.class,
                 DefaultOrder.class);
         assertThat(EVENTS).containsExactly("begin locked", "rollback free");
+    }
+
+    @Test
+    void a_term_that_is_lost_rolls_back() {
+        EVENTS.clear();
+        run(
+                context -> {
+                    Leaderships leaderships = context.getBean(Leaderships.class);
+                    LeadersStock stock = context.getBean(LeadersStock.class);
+                    org.awaitility.Awaitility.await()
+                            .until(() -> leaderships.term("stock").isPresent());
+                    stock.sellAsLeader();
+                    assertThatThrownBy(stock::sellAsLeaderAndLose).isInstanceOf(LeaseLostException.class);
+                },
+                Beans.class,
+                LeaderBeans.class,
+                DefaultOrder.class);
+        assertThat(EVENTS).containsExactly("begin free", "sell", "commit free", "begin free", "rollback free");
     }
 
     /** The event leaves the result as it is, but what the result would rest on is not committed. */

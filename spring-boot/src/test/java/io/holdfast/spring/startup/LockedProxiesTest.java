@@ -251,7 +251,7 @@ public class LockedProxiesTest {
                         .rootCause()
                         .isInstanceOf(LockedDefinitionException.class)
                         .hasMessageContaining("Repository.all()")
-                        .hasMessageContaining("would run without this lock"));
+                        .hasMessageContaining("would run without its lock"));
     }
 
     @Locked("prices")

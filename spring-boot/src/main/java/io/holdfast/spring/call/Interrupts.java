@@ -1,21 +1,17 @@
 package io.holdfast.spring.call;
 
-import io.holdfast.MultiLease;
 import java.util.concurrent.locks.ReentrantLock;
 
-/** Interrupts its creator thread when a lease is lost, but never after {@link #close}. */
-final class InterruptOnLoss {
+/** Interrupts its creator thread at the loss of what its work needs, but never after {@link #close}. */
+final class Interrupts {
 
     private final Thread thread = Thread.currentThread();
     private final ReentrantLock lock = new ReentrantLock();
     private boolean over; // by lock
     private boolean interrupted; // by lock
 
-    InterruptOnLoss(MultiLease leases) {
-        leases.onLost(lease -> interrupt());
-    }
-
-    private void interrupt() {
+    /** Interrupts the thread, from any thread. */
+    void interrupt() {
         lock.lock();
         try {
             if (!over) {
@@ -28,8 +24,8 @@ final class InterruptOnLoss {
     }
 
     /**
-     * Ends the watch. Called by the thread itself. Clears an interrupt that was meant for the method and that the
-     * method did not notice.
+     * Ends the work. Called by the thread itself. Clears an interrupt that was meant for the method and that the method
+     * did not notice.
      */
     void close() {
         lock.lock();
