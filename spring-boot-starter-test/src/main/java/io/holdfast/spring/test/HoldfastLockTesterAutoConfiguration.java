@@ -1,7 +1,9 @@
 package io.holdfast.spring.test;
 
 import io.holdfast.LockClient;
+import io.holdfast.spring.Leaderships;
 import io.holdfast.spring.boot.HoldfastAutoConfiguration;
+import io.holdfast.spring.startup.LeaderLifecycle;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
@@ -24,11 +26,17 @@ public final class HoldfastLockTesterAutoConfiguration {
 
     @Bean
     @ConditionalOnMissingBean
-    LockTester holdfastLockTester(LockClient client) {
+    LockTester holdfastLockTester(LockClient client, Leaderships leaderships) {
         return new LockTester(
                 client,
                 LockClient.builder()
                         .store(HoldfastTestAutoConfiguration.SERVER::connect)
-                        .build());
+                        .build(),
+                leaderships);
+    }
+
+    @Bean
+    LeadAtOnce holdfastLeadAtOnce(LockTester tester, LeaderLifecycle before) {
+        return new LeadAtOnce(tester);
     }
 }

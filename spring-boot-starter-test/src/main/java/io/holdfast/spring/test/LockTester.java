@@ -1,14 +1,22 @@
 package io.holdfast.spring.test;
 
+import io.holdfast.Leadership;
 import io.holdfast.Lease;
 import io.holdfast.LockClient;
 import io.holdfast.LockState;
+import io.holdfast.spring.Leaderships;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+import java.util.stream.Collectors;
 
 /**
- * Inspects locks in tests, holds them elsewhere, and makes leases lost. A bean. All contexts of a JVM share one memory
+ * Inspects locks in tests, holds them elsewhere, makes leases lost, and moves leaderships. A bean. All contexts of a JVM share one memory
  * store, so two contexts are two instances of the application.
  *
  * <pre>{@code
@@ -25,12 +33,20 @@ public final class LockTester implements AutoCloseable {
 
     private static final Duration NOTICE_WITHIN = Duration.ofSeconds(3);
 
+    /** Those of all contexts of the JVM that are not closed. */
+    private static final Set<LockTester> TESTERS = ConcurrentHashMap.newKeySet();
+
+    private static final Duration LEAD_WITHIN = Duration.ofSeconds(30);
+
     private final LockClient application;
     private final LockClient other;
+    private final Leaderships leaderships;
 
-    LockTester(LockClient application, LockClient other) {
+    LockTester(LockClient application, LockClient other, Leaderships leaderships) {
         this.application = application;
         this.other = other;
+        this.leaderships = leaderships;
+        TESTERS.add(this);
     }
 
     /** Returns whether the name is held, here or elsewhere. */
@@ -103,8 +119,90 @@ public final class LockTester implements AutoCloseable {
         }
     }
 
+    /**
+     * Makes this application lead: methods with {@code @Leader} of this name run here when this method returns. Another
+     * context of this JVM that leads resigns. A context leads already when it has started, unless one that started
+     * later has taken the leadership.
+     *
+     * @throws IllegalStateException if this application does not stand for the leadership, or is not elected within 30
+     *     seconds
+     */
+    public void lead(String name) {
+        checkStandsFor(name);
+        await("This application does not lead \"" + name + "\"", () -> {
+            if (leaderships.term(name).isPresent()) {
+                return true;
+            }
+            TESTERS.stream().filter(each -> each != this).forEach(each -> each.resign(name));
+            return false;
+        });
+    }
+
+    private void resign(String name) {
+        application.leaderships().stream()
+                .filter(each -> each.name().equals(name))
+                .forEach(Leadership::resign);
+    }
+
+    /**
+     * Makes another instance lead until the lease is closed: the term of this application is revoked, and calls of its
+     * methods with {@code @Leader} of this name are skipped. Then this application may be elected again.
+     *
+     * @throws IllegalStateException if this application does not stand for the leadership, or the other instance is not
+     *     elected within 30 seconds
+     */
+    public Lease leadElsewhere(String name) {
+        checkStandsFor(name);
+        String lock = Leadership.LOCK_PREFIX + name;
+        CompletableFuture<Lease> elsewhere = other.acquireAsync(lock).toCompletableFuture();
+        try {
+            await("The other instance does not lead \"" + name + "\"", () -> {
+                if (application.inspect(lock).waitingClients() > 0) {
+                    resign(name);
+                }
+                return elsewhere.isDone() && leaderships.term(name).isEmpty();
+            });
+        } catch (IllegalStateException e) {
+            elsewhere.cancel(false);
+            throw e;
+        }
+        return elsewhere.join();
+    }
+
+    /** Makes this application lead all that it stands for, unless its locks are on a store that others share. */
+    void leadAll() {
+        if (other.describeStore().equals(application.describeStore())) {
+            names().forEach(this::lead);
+        }
+    }
+
+    /** Returns the leaderships that the application stands for by this client, sorted. */
+    private Set<String> names() {
+        Set<String> all = new TreeSet<>(leaderships.names());
+        all.retainAll(application.leaderships().stream().map(Leadership::name).collect(Collectors.toSet()));
+        return all;
+    }
+
+    private void checkStandsFor(String name) {
+        if (!names().contains(name)) {
+            throw new IllegalStateException("This application does not stand for the leadership \"" + name
+                    + "\" (expected: one of " + names() + ", or a bean with @Leader(\"" + name + "\"))");
+        }
+    }
+
+    private static void await(String otherwise, BooleanSupplier condition) {
+        long end = System.nanoTime() + LEAD_WITHIN.toNanos();
+        while (!condition.getAsBoolean()) {
+            if (System.nanoTime() - end >= 0) {
+                throw new IllegalStateException(otherwise + " after " + LEAD_WITHIN.toSeconds() + " seconds");
+            }
+            LockSupport.parkNanos(5_000_000);
+        }
+    }
+
     @Override
     public void close() {
+        TESTERS.remove(this);
         other.close();
     }
 

@@ -7,12 +7,14 @@ import io.holdfast.Lease;
 import io.holdfast.LeaseLostException;
 import io.holdfast.LockClient;
 import io.holdfast.LockTimeoutException;
+import io.holdfast.spring.Leader;
 import io.holdfast.spring.Locked;
 import io.holdfast.spring.boot.HoldfastAutoConfiguration;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -88,6 +90,88 @@ class LockTesterTest {
                     assertThatThrownBy(() -> locks.holdElsewhere("order.refund:1"))
                             .isInstanceOf(IllegalStateException.class)
                             .hasMessageContaining("not on the store of the tests");
+                });
+    }
+
+    static class Billing {
+
+        private final AtomicInteger runs = new AtomicInteger();
+
+        int runs() {
+            return runs.get();
+        }
+
+        @Leader("billing")
+        public void run() {
+            runs.incrementAndGet();
+        }
+    }
+
+    @Test
+    void a_context_leads_when_it_has_started() {
+        empty.withBean(Billing.class).run(context -> {
+            Billing billing = context.getBean(Billing.class);
+            billing.run();
+            assertThat(billing.runs()).isEqualTo(1);
+            LockTester locks = context.getBean(LockTester.class);
+            locks.assertHeldHere("leader:billing");
+            locks.lead("billing");
+            assertThatThrownBy(() -> locks.lead("invoices"))
+                    .isInstanceOf(IllegalStateException.class)
+                    .hasMessageContaining("\"invoices\" (expected: one of [billing], or a bean with @Leader(");
+        });
+    }
+
+    @Test
+    void another_instance_can_lead_for_a_time() {
+        empty.withBean(Billing.class).run(context -> {
+            Billing billing = context.getBean(Billing.class);
+            LockTester locks = context.getBean(LockTester.class);
+            try (Lease elsewhere = locks.leadElsewhere("billing")) {
+                billing.run();
+                assertThat(billing.runs()).isZero();
+                assertThat(elsewhere.isValid()).isTrue();
+            }
+            locks.lead("billing");
+            billing.run();
+            assertThat(billing.runs()).isEqualTo(1);
+        });
+    }
+
+    /** Spring keeps the contexts of earlier tests. */
+    @Test
+    void the_last_context_to_start_takes_the_leadership() {
+        empty.withBean(Billing.class)
+                .run(kept -> empty.withBean(Billing.class).run(context -> {
+                    context.getBean(Billing.class).run();
+                    assertThat(context.getBean(Billing.class).runs()).isEqualTo(1);
+                    kept.getBean(Billing.class).run();
+                    assertThat(kept.getBean(Billing.class).runs()).isZero();
+                    kept.getBean(LockTester.class).lead("billing");
+                    kept.getBean(Billing.class).run();
+                    assertThat(kept.getBean(Billing.class).runs()).isEqualTo(1);
+                }));
+    }
+
+    @Test
+    void a_context_leads_again_when_it_starts_again() {
+        empty.withBean(Billing.class).run(context -> {
+            context.getSourceApplicationContext().stop();
+            context.getBean(Billing.class).run();
+            assertThat(context.getBean(Billing.class).runs()).isZero();
+            context.getSourceApplicationContext().start();
+            context.getBean(Billing.class).run();
+            assertThat(context.getBean(Billing.class).runs()).isEqualTo(1);
+        });
+    }
+
+    @Test
+    void leads_also_with_a_client_that_the_application_made() {
+        empty.withBean(Billing.class)
+                .withBean(LockClient.class, () -> LockClient.connect("memory:own"))
+                .run(context -> {
+                    context.getBean(Billing.class).run();
+                    assertThat(context.getBean(Billing.class).runs()).isEqualTo(1);
                 });
     }
 
