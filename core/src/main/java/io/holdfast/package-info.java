@@ -29,11 +29,10 @@
  *     ───────────────────────────────────────────── module holdfast-redis ──
  * 12  KeyedStore         from lock names to Redis keys
  * 13  LuaLockStore       the store by scripts: keys, arguments and replies of each script
- * 14  AcquiresUnderWay     which acquires a withdrawal must wait for
- * 15  ServerClock          whether the server's time is known, and after which time it is to refuse the command
- * 16  Subscriptions        whether grants arrive here; if not, the first acquire asks for no place in the queue
- * 17  Scripts            runs a script by its digest on the shared connection, and again if the server has forgotten it
- * 18  ScriptArgs           keys and arguments as they go over the wire
+ * 14  ServerClock          whether the server's time is known, and after which time it is to refuse the command
+ * 15  Subscriptions        whether grants arrive here; if not, the first acquire asks for no place in the queue
+ * 16  Scripts            runs a script by its digest on the shared connection, and again if the server has forgotten it
+ * 17  ScriptArgs           keys and arguments as they go over the wire
  *     EVALSHA              acquire.lua
  * </pre>
  *

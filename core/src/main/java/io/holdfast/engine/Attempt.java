@@ -29,6 +29,10 @@ final class Attempt {
 
     boolean again;
 
+    /** Ends the wait of a close for the answer to the command under way; null unless the attempt was given up. */
+    @Nullable
+    Runnable awaited;
+
     /** Whether the command under way may precede a release by force: its grant may be gone. */
     boolean doubtful;
 
@@ -103,6 +107,14 @@ final class Attempt {
         beganNanos = before.beganNanos;
         endless = before.endless;
         return this;
+    }
+
+    /** Lets a close continue, if it waits for the answer that has come. */
+    void endAwaited() {
+        if (awaited != null) {
+            awaited.run();
+            awaited = null;
+        }
     }
 
     /** Notes that a command for it is about to be sent. */

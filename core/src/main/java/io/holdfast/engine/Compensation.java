@@ -22,14 +22,13 @@ import org.jspecify.annotations.Nullable;
  * store confirms it, the hold must have expired, or the client is closed. Every release and every withdrawal of a
  * client passes through here.
  *
- * <p>An acquire that was sent may be executed after its withdrawal. Four mechanisms guard against such late acquires,
+ * <p>An acquire that was sent may be executed after its withdrawal. Three mechanisms guard against such late acquires,
  * and this class is where they meet. Each withdrawal is harmless, because a holder id is used once.
  *
  * <ul>
- *   <li>{@link Contention#onAcquired} withdraws an id again when an answer arrives for an attempt that was given up.
+ *   <li>{@link Contention#onAcquired} withdraws an id again when an answer arrives for an attempt that was given up:
+ *       an acquire may have several steps, or use another connection. {@link Effects#awaitAnswer} lets a close wait.
  *   <li>{@link Effects#watchForLate} withdraws an id again when its failed acquire can no longer be executed.
- *   <li>A store whose acquire has several steps lets a withdrawal wait for them, as {@code AcquiresUnderWay} of the
- *       Redis store does.
  *   <li>A store refuses an acquire that arrives too late, as the Redis store does after the time "not after" in the
  *       command. {@link LockStore#lateness} says when that is, and {@link Effects#watchForLate} waits for it.
  * </ul>
@@ -193,14 +192,23 @@ final class Compensation {
 
     /** Tracks a command of the engine's own that ends a hold, so that close() waits for it. */
     void track(String name, CompletionStage<?> command) {
-        Pending release = new Pending(name, "", true);
+        Runnable end = pend(new Pending(name, "", true));
+        command.whenComplete((reply, error) -> end.run());
+    }
+
+    /** Lets close() wait until the returned action runs: for the answer to an acquire that was given up. */
+    Runnable keepPending() {
+        return pend(new Pending("", "", false));
+    }
+
+    private Runnable pend(Pending begun) {
         lock.lock();
         try {
-            begin(release);
+            begin(begun);
         } finally {
             lock.unlock();
         }
-        command.whenComplete((reply, error) -> end(release));
+        return () -> end(begun);
     }
 
     int pending() {

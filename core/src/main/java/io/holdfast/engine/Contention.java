@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * many wait.
  *
  * <p>Invariant: an attempt that is given up is withdrawn at the store if it may have left something there. It is
- * withdrawn once more if a later answer may mean that it left something (engine rule 4).
+ * withdrawn once more when the command under way is answered, unless that left nothing (engine rule 4).
  */
 public final class Contention {
 
@@ -156,6 +156,7 @@ public final class Contention {
             attempt = null;
             begin();
         }
+        answered.endAwaited();
     }
 
     /** Continues with an attempt whose first command is under way as part of a release. */
@@ -233,10 +234,11 @@ public final class Contention {
     void onAcquired(Attempt answered, ClockReading sent, @Nullable AcquireReply reply, @Nullable Throwable error) {
         answered.inFlight = false;
         if (answered != attempt) {
-            // Given up and withdrawn in the meantime. The withdrawal may have overtaken the acquire, so it is repeated.
-            if (reply instanceof Granted || error != null) {
+            // Given up and withdrawn in the meantime. The withdrawal may have overtaken a step of the acquire.
+            if (answered.queue || reply instanceof Granted || error != null) {
                 withdraw(answered);
             }
+            answered.endAwaited();
         } else if (reply instanceof Granted granted) {
             onGranted(answered, sent, granted);
         } else if (reply instanceof Busy busy) {
@@ -256,6 +258,8 @@ public final class Contention {
         answered.inFlight = false;
         if (answered == attempt) {
             ask(answered);
+        } else {
+            answered.endAwaited();
         }
     }
 
@@ -266,6 +270,9 @@ public final class Contention {
             return false;
         }
         attempt = null;
+        if (given.inFlight) {
+            given.awaited = state.effects.awaitAnswer();
+        }
         if (given.inFlight || given.mayBeKnown) {
             withdraw(given);
         }

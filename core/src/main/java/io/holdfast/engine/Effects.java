@@ -52,6 +52,12 @@ interface Effects {
     /** Withdraws a hold in the same way. */
     void abandon(Hold hold);
 
+    /**
+     * Lets a close of the client wait for the answer to the command of an attempt that was given up: only then is it
+     * known what to withdraw. Returns the end of that wait.
+     */
+    Runnable awaitAnswer();
+
     // --- timers ---
 
     /**

@@ -131,6 +131,11 @@ abstract class NameEffects extends EventLock<NameState> implements Effects {
         engine.compensation.abandonHold(name, hold.holderId(), hold.longestNanos());
     }
 
+    @Override
+    public final Runnable awaitAnswer() {
+        return engine.compensation.keepPending();
+    }
+
     // --- timers ---
 
     @Override

@@ -94,7 +94,8 @@ public interface LockStore extends AutoCloseable {
 
     /**
      * Withdraws a holder id in any state: takes it out of the queue and, if it holds the name, releases the name. For
-     * acquisitions whose outcome is unknown or no longer wanted.
+     * acquisitions whose outcome is unknown or no longer wanted. An acquire of the id may still be under way: the
+     * engine withdraws the id again after its answer.
      *
      * @return true if the id held the name
      */

@@ -26,6 +26,8 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.logging.Level;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Rules 4, 5, 10, 11 and 13 for one attempt at the store: what crosses, what fails, and what is found in the way. */
 class AttemptTest extends EngineFixture {
@@ -45,6 +47,54 @@ class AttemptTest extends EngineFixture {
         unanswered.get(0).completeExceptionally(new StoreException(StoreException.Outcome.UNKNOWN, "no answer", null));
 
         assertThat(slow.count("abandon")).isEqualTo(2);
+    }
+
+    /** A store may take several steps to queue. */
+    @Test
+    void an_acquire_that_queues_after_it_was_given_up_leaves_nothing_in_the_queue() {
+        Lease held = now(acquire(other, "a"));
+        store.acquires = Fate.REQUEST_HELD;
+        acquire(client, "a").cancel(false);
+        store.deliverRequests();
+        assertThat(other.inspect("a").waitingClients()).isZero();
+        held.release();
+        assertThat(server.size()).isZero();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"queues", "is granted the lock", "has no outcome"})
+    void a_close_waits_until_the_last_acquire_that_was_given_up_is_answered_and_withdrawn(String what) {
+        CompletableFuture<Lease> held = what.equals("queues") ? acquire(other, "a") : new CompletableFuture<>();
+        store.acquires = what.equals("has no outcome") ? Fate.REQUEST_FAILS : Fate.REQUEST_HELD;
+        store.failure = new StoreException(StoreException.Outcome.UNKNOWN, "no answer", null);
+        acquire(client, "a").cancel(false);
+        CompletableFuture<Void> closed = Inside.engine(client).closeAsync().toCompletableFuture();
+        assertThat(closed).isNotDone();
+        store.abandons = Fate.REQUEST_HELD;
+        store.deliverRequests();
+        assertThat(closed).isNotDone();
+        store.deliverRequests();
+
+        assertThat(closed).isDone();
+        assertThat(other.inspect("a").waitingClients()).isZero();
+        if (what.equals("queues")) {
+            now(held).release();
+        }
+        assertThat(server.size()).isZero();
+    }
+
+    @Test
+    void a_close_waits_for_the_answer_to_a_command_for_several_names_that_was_given_up() {
+        store.together = true;
+        store.acquires = Fate.REQUEST_HELD;
+        var unused =
+                client.acquireAllAsync(List.of("a", "b")).toCompletableFuture().cancel(false);
+        CompletableFuture<Void> closed = Inside.engine(client).closeAsync().toCompletableFuture();
+        assertThat(closed).isNotDone();
+        store.deliverRequests();
+
+        assertThat(closed).isDone();
+        assertThat(server.size()).isZero();
     }
 
     @Test

@@ -128,9 +128,57 @@ class NameStateTest {
         asks("end the wait after 100 ms");
         effects.time.advance(ofMillis(100));
         state.onLeave(waiter, Waiter.State.TIMED_OUT, null);
-        asks("no lease: FAILED", "abandon 1");
+        asks("no lease: FAILED", "await the answer", "abandon 1");
         granted(1);
-        asks("abandon 1");
+        asks("abandon 1", "answered");
+    }
+
+    /** The withdrawal may have overtaken the step of the acquire that queued. */
+    @Test
+    void an_acquire_that_queued_after_its_waiter_left_is_withdrawn_once_more() {
+        Waiter waiter = arrive(DEFAULTS);
+        effects.asked();
+        state.onLeave(waiter, Waiter.State.WITHDRAWN, null);
+        asks("no lease: WITHDRAWN", "await the answer", "abandon 1");
+        answer(1, new Busy(500, 0, "other"), null);
+        asks("abandon 1", "answered");
+    }
+
+    @Test
+    void an_acquire_without_a_place_in_the_queue_leaves_nothing_where_others_hold() {
+        Waiter waiter = arrive(DEFAULTS.waitAtMost(ZERO));
+        effects.asked();
+        state.onLeave(waiter, Waiter.State.WITHDRAWN, null);
+        asks("no lease: WITHDRAWN", "await the answer", "abandon 1");
+        answer(1, new Busy(500, 0, "other"), null);
+        asks("answered");
+    }
+
+    @Test
+    void a_requeue_whose_waiter_left_is_withdrawn_once_more_if_it_queued() {
+        hold();
+        Waiter waiter = arrive(DEFAULTS);
+        state.onForcing(null);
+        state.onForced(null, false);
+        state.tenure.onReleased(lease());
+        effects.asked();
+        state.onLeave(waiter, Waiter.State.WITHDRAWN, null);
+        asks("no lease: WITHDRAWN", "await the answer", "abandon 2");
+        state.onRequeued(attempt(2), now(), ReleaseReply.requeued(new Busy(500, 0, "other")), null);
+        asks("abandon 2", "answered");
+    }
+
+    @Test
+    void a_requeue_whose_waiter_left_and_that_found_no_hold_left_nothing() {
+        hold();
+        Waiter waiter = arrive(DEFAULTS);
+        state.onForcing(null);
+        state.onForced(null, false);
+        state.tenure.onReleased(lease());
+        state.onLeave(waiter, Waiter.State.WITHDRAWN, null);
+        effects.asked();
+        state.onRequeued(attempt(2), now(), ReleaseReply.notHeld(), null);
+        asks("answered");
     }
 
     @Test

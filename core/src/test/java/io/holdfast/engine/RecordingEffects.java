@@ -138,6 +138,12 @@ final class RecordingEffects implements Effects, NameEvents {
     }
 
     @Override
+    public Runnable awaitAnswer() {
+        ask("await the answer");
+        return () -> ask("answered");
+    }
+
+    @Override
     public void watchForLate(Attempt attempt) {
         ask("watch for late " + attempt.acquisition);
     }

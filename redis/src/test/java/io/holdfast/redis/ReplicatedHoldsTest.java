@@ -3,6 +3,7 @@ package io.holdfast.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.holdfast.LockClient;
 import io.holdfast.redis.lua.LuaLockStore;
 import io.holdfast.spi.AcquireReply;
 import io.holdfast.spi.AcquireReply.Busy;
@@ -14,6 +15,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -127,21 +129,24 @@ class ReplicatedHoldsTest {
 
     /** Acquisitions wait for each other on a connection of their own, and withdrawals do not wait for them. */
     @Test
-    void aWithdrawalThatOvertakesItsAcquireLeavesNothing() {
+    void anAcquireThatItsWithdrawalOvertakesLeavesNothing() {
         master.command("HSET", "overtaken", "4a0e1b1e-0000-0000-0000-000000000000:1", "1");
         master.command("PEXPIRE", "overtaken", "30000");
-        try (TestClient a = new TestClient(master.uri() + "?minReplicas=1&timeout=4s")) {
-            a.inspect("overtaken");
+        try (TestClient other = new TestClient(master.uri())) {
+            AtomicReference<LuaLockStore> store = new AtomicReference<>();
+            LockClient client = TestClient.connect(master.uri() + "?minReplicas=1&timeout=1s", store);
+            client.inspect("overtaken");
             servers.cutReplication(true);
-            var first = a.store.acquire(a.request("slow", a.newHolder(), 30_000, false));
+            var slow = client.tryAcquireAsync("slow").toCompletableFuture();
             await().until(() -> master.command("EXISTS", "slow").equals(1L));
-            String holder = a.newHolder();
-            var second = a.store.acquire(a.request("overtaken", holder, 30_000, true));
-            assertThat(a.abandon("overtaken", holder)).isFalse();
-            assertThat(TestClient.get(second)).isInstanceOf(Busy.class);
-            assertThat(a.inspect("overtaken").waiting()).isZero();
-            assertThat(((LuaLockStore) a.below()).messages().redisson().size()).isZero();
-            TestClient.failure(first);
+            client.acquireAsync("overtaken").toCompletableFuture().cancel(false);
+            // It is sent behind that acquire, so it is answered after it.
+            var last = client.tryAcquireAsync("last").toCompletableFuture();
+            assertThat(slow).failsWithin(Duration.ofSeconds(20));
+            assertThat(last).failsWithin(Duration.ofSeconds(20));
+            TestClient.closeInTime(client);
+            assertThat(other.inspect("overtaken").waiting()).isZero();
+            assertThat(store.get().messages().redisson().size()).isZero();
         } finally {
             servers.cutReplication(false);
             master.command("DEL", "overtaken");

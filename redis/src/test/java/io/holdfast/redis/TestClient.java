@@ -1,7 +1,10 @@
 package io.holdfast.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.holdfast.LockClient;
+import io.holdfast.redis.lua.LuaLockStore;
 import io.holdfast.spi.AcquireReply;
 import io.holdfast.spi.AcquireRequest;
 import io.holdfast.spi.HolderId;
@@ -26,6 +29,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 
 /** A client of the store as the engine is one: with an id, holder ids, and a listener; calls wait for their answers. */
@@ -139,6 +143,27 @@ public final class TestClient implements AutoCloseable, StoreListener {
 
     public StoreState inspect(String name) {
         return get(store.inspect(name));
+    }
+
+    /** Connects a client in mode {@code lua} whose keys are the names, and shows its store. */
+    static LockClient connect(String uri, AtomicReference<LuaLockStore> shown) {
+        return LockClient.builder()
+                .store(context -> {
+                    KeyedStore store = (KeyedStore) new RedisLockStoreProvider().open(URI.create(byName(uri)), context);
+                    shown.set((LuaLockStore) store.below());
+                    return store;
+                })
+                .build();
+    }
+
+    /**
+     * Closes a client. Skips the rest of the test if the close did not wait for all answers of the store, because the
+     * machine took longer than that wait may last.
+     */
+    static void closeInTime(LockClient client) {
+        long began = System.nanoTime();
+        client.close();
+        assumeTrue(System.nanoTime() - began < 2_000_000_000L, "the close took too long");
     }
 
     /** Waits for this very message, skipping others, for at least ten seconds. */

@@ -41,7 +41,8 @@ final class SimMarathon {
 
     public static void main(String[] args) throws IOException {
         if (args.length != 5) {
-            throw new IllegalArgumentException("expected: server|quorum|commands|zookeeper FIRST LAST CHUNK FILE");
+            throw new IllegalArgumentException(
+                    "expected: server|steps|quorum|commands|zookeeper FIRST LAST CHUNK FILE");
         }
         SimRuns.quiet();
         LongFunction<Simulation> maker = seed -> new Simulation(seed, Rules.RIGHT, site(args[0]));
@@ -52,10 +53,12 @@ final class SimMarathon {
     private static Function<Simulation, SimSite> site(String store) {
         return switch (store) {
             case "server" -> simulation -> new SimServerSite(simulation, ScriptBug.NONE, false);
+            case "steps" -> simulation -> new SimServerSite(simulation, ScriptBug.NONE, false, true);
             case "quorum" -> simulation -> new SimQuorumSite(simulation, QuorumBug.NONE);
             case "commands" -> simulation -> new SimCommandsSite(simulation, CommandsBug.NONE);
             case "zookeeper" -> simulation -> new SimZooKeeperSite(simulation, EnsembleBug.NONE);
-            default -> throw new IllegalArgumentException(store + " (expected: server, quorum, commands or zookeeper)");
+            default ->
+                throw new IllegalArgumentException(store + " (expected: server, steps, quorum, commands or zookeeper)");
         };
     }
 

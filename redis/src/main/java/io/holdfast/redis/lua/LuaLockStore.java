@@ -34,8 +34,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The store of mode {@code lua}: each command is one script, whose head documents its arguments and results.
  *
- * <p>Keeps no state of locks except which of Redisson's releases it listens for ({@link RedissonReleases}), and which
- * acquires are under way. Stages complete on the driver's I/O thread.
+ * <p>Keeps no state of locks except which of Redisson's releases it listens for ({@link RedissonReleases}). Stages
+ * complete on the driver's I/O thread.
  */
 public final class LuaLockStore implements LockStore {
 
@@ -70,7 +70,6 @@ public final class LuaLockStore implements LockStore {
     /** Null if the store does not wait for replicas. */
     private final @Nullable ReplicatedAcquires replicated;
 
-    private final AcquiresUnderWay underWay = new AcquiresUnderWay();
     private final RedissonSeen redissonSeen;
     private final AtomicBoolean closed = new AtomicBoolean();
 
@@ -101,9 +100,7 @@ public final class LuaLockStore implements LockStore {
 
     @Override
     public CompletionStage<AcquireReply> acquire(AcquireRequest request) {
-        Supplier<CompletionStage<AcquireReply>> steps =
-                () -> afterServerTime(request.name(), () -> acquireInSteps(request));
-        return request.queue() ? underWay.during(request.holderId(), steps) : steps.get();
+        return afterServerTime(request.name(), () -> acquireInSteps(request));
     }
 
     /** Begins a command that needs the server's time. Asks for the time first if it is not known yet. */
@@ -195,7 +192,7 @@ public final class LuaLockStore implements LockStore {
         if (requeue == null) {
             return releaseOnly(request.name(), request.holderId());
         }
-        return underWay.during(requeue.holderId(), () -> releaseAndQueue(request, requeue));
+        return releaseAndQueue(request, requeue);
     }
 
     private CompletionStage<ReleaseReply> releaseOnly(String name, String holderId) {
@@ -247,20 +244,6 @@ public final class LuaLockStore implements LockStore {
 
     @Override
     public CompletionStage<Boolean> abandon(String name, String holderId) {
-        CompletionStage<?> acquiring = underWay.of(holderId);
-        CompletionStage<Boolean> withdrawn = withdraw(name, holderId);
-        if (acquiring == null) {
-            return withdrawn;
-        }
-        // The acquire may have another step, or use another connection. If the withdrawal overtakes it, it still
-        // queues.
-        return withdrawn.thenCompose(held -> acquiring
-                .handle((reply, error) -> true)
-                .thenCompose(over -> withdraw(name, holderId))
-                .thenApply(heldLater -> held || heldLater));
-    }
-
-    private CompletionStage<Boolean> withdraw(String name, String holderId) {
         CompletableFuture<Boolean> abandoned =
                 scripts.run(LuaScript.ABANDON, keys.of(name), new String[] {holderId}, reply -> ended(name, reply));
         // Only afterwards: the answer of an acquire of this id that is under way would begin to listen.

@@ -3,7 +3,6 @@ package io.holdfast.redis.commands;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
-import io.holdfast.redis.lua.AcquiresUnderWay;
 import io.holdfast.spi.AcquireReply;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -25,13 +24,6 @@ public class AcquisitionsTest {
         assertThat(acquisitions.next("a:1", () -> CompletableFuture.completedFuture(reply)))
                 .isCompletedWithValue(reply);
         assertThat(acquisitions.size()).isZero();
-    }
-
-    @Test
-    void anErrorEndsTheAcquireForWhoWithdraws() {
-        AcquiresUnderWay underWay = new AcquiresUnderWay();
-        assertIsBroken(underWay.during("a:1", AcquisitionsTest::broken));
-        assertThat(underWay.of("a:1")).isNull();
     }
 
     private static void assertIsBroken(CompletionStage<AcquireReply> answer) {

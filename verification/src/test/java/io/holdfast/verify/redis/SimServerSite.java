@@ -19,12 +19,19 @@ public final class SimServerSite implements SimSite {
 
     private final Simulation simulation;
     private final boolean losesAbandons;
+    private final boolean inSteps;
     private final Weather weather;
     private final SimServer server;
 
     public SimServerSite(Simulation simulation, ScriptBug bug, boolean losesAbandons) {
+        this(simulation, bug, losesAbandons, false);
+    }
+
+    /** @param inSteps whether an acquire that may queue takes several commands */
+    public SimServerSite(Simulation simulation, ScriptBug bug, boolean losesAbandons, boolean inSteps) {
         this.simulation = simulation;
         this.losesAbandons = losesAbandons;
+        this.inSteps = inSteps;
         SplittableRandom random = simulation.random;
         weather = simulation.calm ? Weather.fine() : Weather.random(random);
         long lag = random.nextInt(4) == 0 ? random.nextLong(1_000) * 1_000_000 : -1;
@@ -33,7 +40,7 @@ public final class SimServerSite implements SimSite {
 
     @Override
     public Link connect(String processId, SimTime time, SplittableRandom random) {
-        SimStore store = new SimStore(server, simulation.world, time, weather, random, losesAbandons);
+        SimStore store = new SimStore(server, simulation.world, time, weather, random, losesAbandons, inSteps);
         server.connect(processId, store);
         return store;
     }
@@ -123,7 +130,7 @@ public final class SimServerSite implements SimSite {
 
     @Override
     public long attemptNanosMax() {
-        return SimLine.COMMAND_TIMEOUT_NANOS;
+        return (inSteps ? 3 : 1) * SimLine.COMMAND_TIMEOUT_NANOS;
     }
 
     @Override

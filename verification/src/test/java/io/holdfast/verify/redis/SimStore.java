@@ -48,17 +48,22 @@ final class SimStore implements LockStore, SimSite.Link, SimLine.Listener {
     /** Fault of the client side, for tests: commands to abandon go nowhere. */
     private final boolean losesAbandons;
 
+    /** Whether an acquire that may queue takes several commands, so that its withdrawal overtakes it. */
+    private final boolean inSteps;
+
     SimStore(
             SimServer server,
             VirtualTime world,
             SimTime process,
             Weather weather,
             SplittableRandom random,
-            boolean losesAbandons) {
+            boolean losesAbandons,
+            boolean inSteps) {
         this.server = server;
         this.process = process;
         this.weather = weather;
         this.losesAbandons = losesAbandons;
+        this.inSteps = inSteps;
         this.line = new SimLine(world, process, server, weather, random, this);
         observe(server.now());
     }
@@ -137,8 +142,21 @@ final class SimStore implements LockStore, SimSite.Link, SimLine.Listener {
 
     // --- the store ---
 
+    /**
+     * In steps, as the Redis store does while its client does not listen: asks for no place in the queue, subscribes, and
+     * asks again.
+     */
     @Override
     public CompletionStage<AcquireReply> acquire(AcquireRequest request) {
+        return !inSteps || !request.queue()
+                ? acquireNow(request)
+                : acquireNow(request.unqueued())
+                        .thenCompose(reply -> reply instanceof AcquireReply.Granted
+                                ? CompletableFuture.completedFuture(reply)
+                                : send(() -> true).handle((ok, error) -> true).thenCompose(ok -> acquireNow(request)));
+    }
+
+    private CompletionStage<AcquireReply> acquireNow(AcquireRequest request) {
         long notAfter = notAfter();
         return watched(
                 List.of(request),
