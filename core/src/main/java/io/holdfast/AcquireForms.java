@@ -255,7 +255,7 @@ abstract sealed class AcquireForms permits TaskForms {
      * Returns the form's stage. A closed client fails the stage instead of throwing, because the caller made no
      * mistake.
      */
-    private static <T> CompletionStage<T> staged(Supplier<CompletionStage<T>> form) {
+    static <T> CompletionStage<T> staged(Supplier<CompletionStage<T>> form) {
         try {
             return form.get();
         } catch (LockClientClosedException e) {

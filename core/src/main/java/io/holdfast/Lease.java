@@ -51,6 +51,14 @@ public interface Lease extends AutoCloseable {
      */
     String holderId();
 
+    /**
+     * Returns whether no other lease on the name is valid at the same time. True for a lock, false for {@link Permits}:
+     * the tokens of permits tell them apart, but they do not say who is the only one.
+     */
+    default boolean isExclusive() {
+        return true;
+    }
+
     /** Returns whether the lease is held now. Costs no command. */
     boolean isValid();
 

@@ -68,6 +68,9 @@ import org.jspecify.annotations.Nullable;
  *       <td>{@code callAsync(name [, options], task)}</td></tr>
  * </table>
  *
+ * <p>{@link #permits}, {@link #getLock} and {@link #leadership} are other things of a name: permits, a lock that a
+ * thread owns, and a leader.
+ *
  * <p>All asynchronous forms throw a mistake of the caller (null, a bad name or length) at once; every other outcome (a
  * closed client, a failing store, a wait that ended) completes the stage. Dependents that are added by {@code …Async}
  * methods without an executor run on the client's callback executor. If that executor has not begun to deliver a lease
@@ -125,6 +128,17 @@ public final class LockClient extends TaskForms implements AutoCloseable {
     /** Returns a name as a {@link java.util.concurrent.locks.Lock}: a view without state. Costs no command. */
     public DistributedLock getLock(String name) {
         return new ThreadLock(() -> engine, Limits.checkName(name));
+    }
+
+    /**
+     * Returns permits: at most so many of this name are held at a time, over all clients of the store. Costs no command:
+     * each acquisition tells the store the limit. The permits have no connection with the lock of this name.
+     *
+     * @param limit how many there are, the same in all clients; see {@link Permits} for a change
+     * @throws IllegalArgumentException if the name is refused, or the limit is below 1 or above 1,048,576
+     */
+    public Permits permits(String name, int limit) {
+        return new Permits(() -> engine, name, limit);
     }
 
     /** Campaigns as {@link #leadership(String, LeadershipListener, LeadershipOptions)} does, with default options. */

@@ -91,11 +91,11 @@ abstract sealed class TaskForms extends AcquireForms permits LockClient {
         return run(tryAcquire(name, underTask(options)), task);
     }
 
-    private static LockOptions underTask(LockOptions options) {
+    static LockOptions underTask(LockOptions options) {
         return options.forTask().leftAtClose();
     }
 
-    private static boolean run(Optional<Lease> acquired, Consumer<? super Lease> task) {
+    static boolean run(Optional<Lease> acquired, Consumer<? super Lease> task) {
         acquired.ifPresent(lease -> {
             try (lease) {
                 task.accept(lease);
@@ -152,8 +152,12 @@ abstract sealed class TaskForms extends AcquireForms permits LockClient {
     public <T extends @Nullable Object> CompletionStage<T> callAsync(
             String name, LockOptions options, Function<? super Lease, ? extends CompletionStage<T>> task) {
         requireNonNull(task, "task");
-        CompletableFuture<Lease> acquired =
-                acquireAsync(name, options.leftAtClose()).toCompletableFuture();
+        return callAsync(acquireAsync(name, options.leftAtClose()).toCompletableFuture(), task);
+    }
+
+    /** Runs the task when the lease is there, and releases the lease when the stage of the task has ended. */
+    static <T extends @Nullable Object> CompletionStage<T> callAsync(
+            CompletableFuture<Lease> acquired, Function<? super Lease, ? extends CompletionStage<T>> task) {
         CompletableFuture<T> outcome = acquired.newIncompleteFuture();
         CompletionStage<T> ended = outcome;
         ended.whenComplete((value, why) -> acquired.cancel(false));

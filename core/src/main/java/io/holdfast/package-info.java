@@ -41,6 +41,10 @@
  * withdraws abandoned acquisitions, and holds whose release failed, until the store confirms. The engine
  * tells what happens by the interface {@code LockEvents}; {@code Observability} passes it on to the listener, the flight
  * recorder, the tracer, the card and the log. Waiters, leases and holds know their name only as {@code NameEvents}.
+ *
+ * <p>{@link io.holdfast.Permits} go another way at first: {@code PoolEngine} makes a {@code Lane} for each acquisition,
+ * which is a {@code NameEngine} with one waiter. From there on the path is the same, through the {@code Gate} of the name
+ * and by the view of {@link io.holdfast.spi.LockStore#pools}.
  */
 @NullMarked
 package io.holdfast;

@@ -169,6 +169,11 @@ public final class ActiveLease extends LeaseUser implements Lease {
     }
 
     @Override
+    public boolean isExclusive() {
+        return hold.engine.isExclusive();
+    }
+
+    @Override
     public boolean isValid() {
         if (hasEnded()) {
             return false;

@@ -126,9 +126,9 @@ final class Attempt {
 
     /** Returns the last command for it, which {@link #markSending} noted. */
     AcquireRequest request(String name, long pollNanos) {
-        long leaseMillis = leaseNanos / 1_000_000;
-        AcquireRequest request = AcquireRequest.queueing(name, holderId, leaseMillis, pollNanos / 1_000_000);
-        return queue ? request.withNonce(nonce) : request.unqueued();
+        // In one step: an acquisition of a lock makes no other object for this.
+        return new AcquireRequest(
+                name, holderId, leaseNanos / 1_000_000, queue, pollNanos / 1_000_000, queue ? nonce : 0);
     }
 
     /** Returns that of the last command; {@link PushedGrant#NO_NONCE} if that asked for no place in the queue. */

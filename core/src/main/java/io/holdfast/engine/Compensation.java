@@ -44,6 +44,7 @@ final class Compensation {
     private final LockStore store;
     private final EngineSettings settings;
     private final TimeSource time;
+    private final boolean ofPools;
     private final ReentrantLock lock = new ReentrantLock();
     private volatile boolean closed;
     private final BoundedLog failures;
@@ -61,7 +62,9 @@ final class Compensation {
     /** The ids of holds that are left at the store on purpose. Invariant: no abandon of them is sent. */
     private final Set<String> retained = new HashSet<>(); // by lock
 
-    Compensation(LockStore store, EngineSettings settings) {
+    /** @param ofPools whether the names are those of permits */
+    Compensation(LockStore store, EngineSettings settings, boolean ofPools) {
+        this.ofPools = ofPools;
         this.store = store;
         this.settings = settings;
         this.time = settings.time;
@@ -211,6 +214,11 @@ final class Compensation {
         return () -> end(begun);
     }
 
+    /** Returns whether the names are those of permits. */
+    boolean isOfPools() {
+        return ofPools;
+    }
+
     int pending() {
         lock.lock();
         try {
@@ -295,12 +303,12 @@ final class Compensation {
         });
     }
 
-    private static String failure(Pending withdrawal, Throwable error) {
-        String lock = Quoted.name(withdrawal.name);
+    private String failure(Pending withdrawal, Throwable error) {
+        String name = Quoted.name(withdrawal.name);
         return (withdrawal.held
-                        ? "The lock " + lock
+                        ? (ofPools ? "A permit of " : "The lock ") + name
                                 + " could not be released at the store, and becomes free when its lease has run out"
-                        : "An acquisition of the lock " + lock
+                        : (ofPools ? "An acquisition of a permit of " : "An acquisition of the lock ") + name
                                 + " that was given up could not be withdrawn at the store; if it got the lock, that"
                                 + " becomes free when its lease has run out")
                 + " (holder id " + Quoted.holder(withdrawal.holderId) + "): "

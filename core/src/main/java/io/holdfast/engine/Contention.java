@@ -97,8 +97,10 @@ public final class Contention {
         Duration waited = Duration.ofNanos(now() - waiter.arrivedNanos);
         return new LockStoreException(
                 state.effects.describeStore() + " did not answer within " + DurationText.rounded(waited)
-                        + " whether the lock " + Quoted.name(state.effects.name())
-                        + " is free (expected: a store that answers in much less than the wait; see whether the server"
+                        + (state.effects.isPlural()
+                                ? " whether the " + state.effects.described() + " are free"
+                                : " whether the lock " + Quoted.name(state.effects.name()) + " is free")
+                        + " (expected: a store that answers in much less than the wait; see whether the server"
                         + " hangs, or cannot be reached)",
                 state.effects.describeStore(),
                 null);
@@ -391,7 +393,10 @@ public final class Contention {
 
     private LockStoreException tooLate(Attempt answered) {
         return new LockStoreException(
-                "The store granted the lock " + Quoted.name(state.effects.name()) + " for "
+                (state.effects.isPlural()
+                                ? "The store granted " + state.effects.described()
+                                : "The store granted the lock " + Quoted.name(state.effects.name()))
+                        + " for "
                         + DurationText.of(Duration.ofNanos(answered.leaseNanos))
                         + ", and its answer came when that time was over (expected: a lease that is much longer than"
                         + " the store takes to answer)",

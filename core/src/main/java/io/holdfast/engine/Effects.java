@@ -17,6 +17,12 @@ interface Effects {
     /** Returns the rules of renewal with these settings. */
     Upkeep upkeep();
 
+    /** See {@link EventLock#described}. */
+    String described();
+
+    /** See {@link EventLock#isPlural}. */
+    boolean isPlural();
+
     /** Describes the store, without secrets. */
     String describeStore();
 

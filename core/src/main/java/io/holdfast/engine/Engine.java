@@ -13,13 +13,11 @@ import io.holdfast.spi.AcquireReply;
 import io.holdfast.spi.Finding;
 import io.holdfast.spi.ForceReply;
 import io.holdfast.spi.HolderId;
-import io.holdfast.spi.LockStore;
 import io.holdfast.spi.PushedGrant;
 import io.holdfast.spi.StageWait;
 import io.holdfast.spi.StoreHealth;
 import io.holdfast.spi.StoreListener;
 import io.holdfast.spi.StoreState;
-import io.holdfast.spi.TimeSource;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -33,12 +31,13 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** The engine of one client: finds the {@link NameEngine} for an event, and has what the names share. */
-public final class Engine {
+/** The engine of a client's locks: finds the {@link NameEngine} for an event. Has the client's pools, if there are any. */
+public final class Engine extends EngineParts {
 
     /** A name that no user locks. */
     private static final String HEALTH_NAME = "holdfast:health";
@@ -46,41 +45,29 @@ public final class Engine {
     /** How long close() waits for the store to confirm releases. */
     private static final Duration CLOSE_AT_MOST = Duration.ofSeconds(2);
 
-    // What the names share:
-
-    public final LockStore store;
-    public final EngineSettings settings;
-    public final Callbacks callbacks;
-    public final LockEvents events;
-    final RenewalTimer renewals;
-    final Upkeep upkeep;
-    final Compensation compensation;
-    final KeptHolds retention;
-    final LostHolds lostHolds;
-    final AcquisitionNumbers numbers;
-
+    private final StoreOpening opening;
     private final ConcurrentMap<String, NameEngine> names = new ConcurrentHashMap<>();
     private final AtomicReference<@Nullable CompletableFuture<Void>> closing = new AtomicReference<>();
     private final AtomicBoolean storeClosed = new AtomicBoolean();
     private final CompletableFuture<@Nullable Void> closed = new CompletableFuture<>();
+    private final ReentrantLock poolsLock = new ReentrantLock();
+
+    /** Made at the first use, by {@link #poolsLock}; none is made once {@link #closing} is set. */
+    private volatile @Nullable PoolEngine pools;
 
     /**
      * @param lostHolds those of the client, which a reopening does not forget
      * @param observers makes the receiver of the events
      */
     public Engine(StoreOpening opening, EngineSettings settings, LostHolds lostHolds, LockEvents.Opener observers) {
-        this.settings = settings;
-        this.lostHolds = lostHolds;
-        this.callbacks = new Callbacks(settings);
-        this.events = observers.open(this);
-        this.store = new GuardedStore(opening, events);
+        super(
+                settings,
+                lostHolds,
+                parts -> observers.open((Engine) parts),
+                events -> new GuardedStore(opening, events));
+        this.opening = opening;
         settings.patience = new Patience(settings.storeTimeout, store::recovery);
         settings.patience.check(store);
-        this.numbers = new AcquisitionNumbers(settings.freshBits);
-        this.renewals = new RenewalTimer(this.store, settings, events);
-        this.upkeep = new Upkeep(settings);
-        this.compensation = new Compensation(this.store, settings);
-        this.retention = new KeptHolds(this.store, compensation, settings.time);
         store.listen(new Messages());
         events.begin();
     }
@@ -149,6 +136,38 @@ public final class Engine {
         List<Waiter> submitted = new MultiAttempt(store, events, this::engine, wanted).submit(waiters);
         wanted.forEach(this::closeIfClosing);
         return submitted;
+    }
+
+    /** Returns the engine of the client's pools. */
+    public PoolEngine pools() {
+        PoolEngine made = pools;
+        return made != null ? made : makePools();
+    }
+
+    private PoolEngine makePools() {
+        poolsLock.lock();
+        try {
+            ensureOpen();
+            PoolEngine made = pools;
+            if (made == null) {
+                made = new PoolEngine(this, opening);
+                pools = made;
+            }
+            return made;
+        } finally {
+            poolsLock.unlock();
+        }
+    }
+
+    /** Returns the pools that a close ends first. Only when the engine is closed, so that none are made any more. */
+    @Nullable
+    PoolEngine lastPools() {
+        poolsLock.lock();
+        try {
+            return pools;
+        } finally {
+            poolsLock.unlock();
+        }
     }
 
     NameEngine engine(String name) {
@@ -238,10 +257,13 @@ public final class Engine {
 
     /** Returns the delay of the most overdue renewal, or zero. */
     public Duration renewalLag() {
-        return Duration.ofNanos(names.values().stream()
-                .mapToLong(NameEngine::renewalLagNanos)
-                .max()
-                .orElse(0));
+        PoolEngine made = pools;
+        return Duration.ofNanos(Math.max(
+                made == null ? 0 : made.renewalLagNanos(),
+                names.values().stream()
+                        .mapToLong(NameEngine::renewalLagNanos)
+                        .max()
+                        .orElse(0)));
     }
 
     /** Returns the names in use here, sorted. */
@@ -266,11 +288,15 @@ public final class Engine {
     }
 
     /**
-     * Shows the names that somebody here waits for. Takes no lock of the others, because few of the names have waiters;
+     * Shows the names that somebody here waits for, those of pools, too. Takes no lock of the others, because few of the names have waiters;
      * so it may pass over a wait that has just begun.
      */
     public void visitWaits(NameVisitor visitor) {
         names.values().forEach(name -> name.visitWaits(visitor));
+        PoolEngine made = pools;
+        if (made != null) {
+            made.visitWaits(visitor);
+        }
     }
 
     /** Returns a stage that completes when the engine has been closed, and that only the engine can complete. */
@@ -288,11 +314,14 @@ public final class Engine {
             return requireNonNull(closing.get());
         }
         Thread closer = Thread.currentThread();
+        PoolEngine made = lastPools();
+        CompletionStage<Void> first = made == null ? CompletableFuture.completedFuture(null) : made.closeAsync(closer);
         names.values().forEach(name -> name.handle(state -> state.onClosed(closed(), closer)));
         retention.close();
         CompletionStage<Void> unobserved = events.close();
         compensation
                 .whenIdle()
+                .thenCombine(first, (locks, permits) -> true)
                 .whenComplete((nothing, error) -> unobserved.whenComplete((gone, failed) -> done.complete(null)));
         return done;
     }
@@ -302,6 +331,10 @@ public final class Engine {
         // rest of their leases.
         StageWait.awaitUninterruptibly(closeAsync(), CLOSE_AT_MOST);
         if (storeClosed.compareAndSet(false, true)) {
+            PoolEngine made = pools;
+            if (made != null) {
+                made.compensation.close(CLOSE_AT_MOST);
+            }
             compensation.close(CLOSE_AT_MOST);
             store.close();
             callbacks.close();
@@ -321,35 +354,25 @@ public final class Engine {
         return true;
     }
 
-    /** Passes news of a holder id to its name. Withdraws the id if the name is not in use here. */
-    private void handle(String name, String holderId, long leaseNanos, Consumer<NameState> event) {
+    @Override
+    void handle(String name, String holderId, long leaseNanos, Consumer<NameState> event) {
         if (!handle(name, event)) {
             compensation.abandon(name, holderId, leaseNanos);
         }
     }
 
-    /**
-     * Looks once more for what a failed acquire took, when that command can no longer be executed: until then it may be
-     * executed after its id was withdrawn, or after its hold was released. {@link #close} does not wait for this look:
-     * after it, such a hold ends with its lease.
-     */
-    TimeSource.Timer watchForLate(String name, String holderId, long leaseNanos) {
-        return settings.time.schedule(store.lateness().toNanos(), () -> {
-            if (!isClosed()) {
-                handle(name, holderId, leaseNanos, state -> state.onLateAcquiresOver(holderId, leaseNanos));
-            }
-        });
-    }
-
+    @Override
     void retire(NameEngine engine) {
         names.remove(engine.name(), engine);
     }
 
-    /** Returns how many names have state here. For descriptions of the client, and tests. */
+    /** Returns how many names have state here, those of pools, too. For descriptions of the client, and tests. */
     public int size() {
-        return names.size();
+        PoolEngine made = pools;
+        return names.size() + (made == null ? 0 : made.size());
     }
 
+    @Override
     public boolean isClosed() {
         return closing.get() != null;
     }
@@ -360,7 +383,7 @@ public final class Engine {
         }
     }
 
-    private LockClientClosedException closed() {
+    LockClientClosedException closed() {
         return new LockClientClosedException("This LockClient (" + store.describe() + ") is closed");
     }
 
@@ -371,6 +394,13 @@ public final class Engine {
         } catch (CompletionException e) {
             throw StoreErrors.toUser(StoreErrors.of(e), store.describe());
         }
+    }
+
+    /** Returns whether a grant of this id may be used: this process made it since its last connection. */
+    boolean isOwn(String holderId) {
+        // Other ids belong to a process from the same image, which has the same channel, or are withdrawn by now.
+        // An id of another client comes from somebody who may publish. To withdraw it would end that client's hold.
+        return HolderId.client(holderId).equals(settings.clientId) && numbers.isCurrent(HolderId.number(holderId));
     }
 
     /** Passes the store's messages to the names they are about. */
@@ -387,9 +417,7 @@ public final class Engine {
         }
 
         private void onGranted(String name, String holderId, Consumer<NameState> event) {
-            // Other ids belong to a process from the same image, which has the same channel, or are withdrawn by now.
-            // An id of another client comes from somebody who may publish. To withdraw it would end that client's hold.
-            if (HolderId.client(holderId).equals(settings.clientId) && numbers.isCurrent(HolderId.number(holderId))) {
+            if (isOwn(holderId)) {
                 handle(name, holderId, settings.leaseNanos, event);
             }
         }
@@ -425,6 +453,11 @@ public final class Engine {
             settings.patience.check(store);
             names.values()
                     .forEach(name -> name.handle(state -> state.contention().onHint()));
+            PoolEngine made = pools;
+            if (made != null) {
+                // A store that was opened late does not know its pools yet.
+                made.askAll();
+            }
             events.reconnected();
         }
     }

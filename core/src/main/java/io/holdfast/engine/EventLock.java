@@ -29,6 +29,21 @@ public abstract class EventLock<S> extends ReentrantLock {
     /** Returns the lock name, for messages. */
     public abstract String name();
 
+    /** Returns the name as observers see it: of anything but a lock, the kind stands before it. */
+    public String shownName() {
+        return name();
+    }
+
+    /** Names what can be acquired here, in the middle of a sentence. */
+    public String described() {
+        return "lock " + Quoted.name(name());
+    }
+
+    /** Returns whether {@link #described} is more than one thing. */
+    public boolean isPlural() {
+        return false;
+    }
+
     /** Returns the state that the events change. */
     abstract S state();
 

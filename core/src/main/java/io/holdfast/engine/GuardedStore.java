@@ -35,7 +35,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Invariant: every base that it returns makes a fencing token. A grant with any other base is reported as an unknown
  * outcome, so that the engine gives the hold back.
  */
-final class GuardedStore implements LockStore {
+class GuardedStore implements LockStore {
 
     private final StoreOpening store;
     private final LockEvents events;
@@ -45,10 +45,30 @@ final class GuardedStore implements LockStore {
         this.events = events;
     }
 
+    /**
+     * Returns the store that receives the commands.
+     *
+     * @throws StoreException if it is not open
+     */
+    LockStore get() {
+        return store.get();
+    }
+
+    /** Returns a name as observers see it. */
+    String shown(String name) {
+        return name;
+    }
+
+    /** Returns that store if it is open, and starts no attempt to open it. */
+    @Nullable
+    LockStore ifOpen() {
+        return store.ifOpen();
+    }
+
     @Override
     public CompletionStage<AcquireReply> acquire(AcquireRequest request) {
         String name = request.name();
-        return observed("acquire", name, () -> store.get().acquire(request), reply -> check("acquire", name, reply));
+        return observed("acquire", name, () -> get().acquire(request), reply -> check("acquire", name, reply));
     }
 
     @Override
@@ -59,19 +79,19 @@ final class GuardedStore implements LockStore {
     @Override
     public CompletionStage<AcquireAllReply> acquireAll(List<AcquireRequest> requests) {
         String first = requests.get(0).name();
-        return observed("acquire", first, () -> store.get().acquireAll(requests), reply -> checkAll(requests, reply));
+        return observed("acquire", first, () -> get().acquireAll(requests), reply -> checkAll(requests, reply));
     }
 
     @Override
     public CompletionStage<RenewReply> renew(RenewRequest request) {
-        return observed("renew", request.name(), () -> store.get().renew(request));
+        return observed("renew", request.name(), () -> get().renew(request));
     }
 
     @Override
     public void renewAll(List<RenewRequest> requests, RenewAnswers answers) {
         RenewAnswers observed = events.renewing(requests, answers);
         try {
-            store.get().renewAll(requests, observed);
+            get().renewAll(requests, observed);
         } catch (Throwable e) {
             for (int i = 0; i < requests.size(); i++) {
                 observed.answered(i, null, e);
@@ -83,7 +103,7 @@ final class GuardedStore implements LockStore {
     public CompletionStage<ReleaseReply> release(ReleaseRequest request) {
         String name = request.name();
         return observed(
-                "release", name, () -> store.get().release(request), reply -> check("release", name, reply.requeued()));
+                "release", name, () -> get().release(request), reply -> check("release", name, reply.requeued()));
     }
 
     /** Before the store is open there is nothing to withdraw, by the invariant of {@link StoreOpening}. */
@@ -95,7 +115,7 @@ final class GuardedStore implements LockStore {
 
     @Override
     public CompletionStage<StoreState> inspect(String name) {
-        return observed("inspect", name, () -> store.get().inspect(name), state -> {
+        return observed("inspect", name, () -> get().inspect(name), state -> {
             if (state.base() != 0) {
                 checkBase("inspect", name, state.base());
             }
@@ -104,7 +124,7 @@ final class GuardedStore implements LockStore {
 
     @Override
     public CompletionStage<ForceReply> forceRelease(String name, @Nullable String holder) {
-        return observed("force_release", name, () -> store.get().forceRelease(name, holder));
+        return observed("force_release", name, () -> get().forceRelease(name, holder));
     }
 
     @Override
@@ -119,18 +139,18 @@ final class GuardedStore implements LockStore {
 
     @Override
     public CompletionStage<StoreHealth> health(String name) {
-        return observed("health", name, () -> store.get().health(name));
+        return observed("health", name, () -> get().health(name));
     }
 
     /** @throws StoreException if the store is not open yet */
     @Override
     public Optional<CardStore> cards() {
-        return store.get().cards();
+        return get().cards();
     }
 
     @Override
     public CompletionStage<List<Finding>> diagnose(String name) {
-        return observed("diagnose", name, () -> store.get().diagnose(name));
+        return observed("diagnose", name, () -> get().diagnose(name));
     }
 
     @Override
@@ -145,7 +165,7 @@ final class GuardedStore implements LockStore {
 
     @Override
     public void leave(String name, String holderId, BooleanSupplier inUse) {
-        LockStore open = store.ifOpen();
+        LockStore open = ifOpen();
         if (open != null) {
             open.leave(name, holderId, inUse);
         }
@@ -157,7 +177,7 @@ final class GuardedStore implements LockStore {
     }
 
     private <T> T ifOpen(Function<LockStore, T> question, T otherwise) {
-        LockStore open = store.ifOpen();
+        LockStore open = ifOpen();
         return open != null ? question.apply(open) : otherwise;
     }
 
@@ -196,7 +216,7 @@ final class GuardedStore implements LockStore {
 
     private StoreException defect(String command, String name, String message) {
         StoreException failure = new StoreException(StoreException.Outcome.UNKNOWN, message, null);
-        events.storeFailed(command, name, failure);
+        events.storeFailed(command, shown(name), failure);
         return failure;
     }
 
@@ -209,7 +229,7 @@ final class GuardedStore implements LockStore {
             String command, String name, Supplier<CompletionStage<T>> call, Consumer<T> check) {
         return StoreErrors.sent(call).handle((reply, error) -> {
             if (error != null) {
-                events.storeFailed(command, name, error);
+                events.storeFailed(command, shown(name), error);
                 throw error instanceof CompletionException wrapped ? wrapped : new CompletionException(error);
             }
             check.accept(reply);

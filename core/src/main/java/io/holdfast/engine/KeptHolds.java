@@ -136,7 +136,9 @@ final class KeptHolds {
         }
 
         private void warn(String what) {
-            Log.LOG.log(System.Logger.Level.WARNING, "The lock " + Quoted.name(name) + " " + what);
+            Log.LOG.log(
+                    System.Logger.Level.WARNING,
+                    (compensation.isOfPools() ? "A permit of " : "The lock ") + Quoted.name(name) + " " + what);
         }
 
         private boolean isKept() {

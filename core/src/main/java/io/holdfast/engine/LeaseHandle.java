@@ -42,6 +42,11 @@ sealed class LeaseHandle implements Lease {
     }
 
     @Override
+    public boolean isExclusive() {
+        return lease.isExclusive();
+    }
+
+    @Override
     public boolean isValid() {
         return lease.isValid();
     }

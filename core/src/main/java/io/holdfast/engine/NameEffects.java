@@ -22,11 +22,11 @@ import org.jspecify.annotations.Nullable;
 @SuppressWarnings("serial") // nobody writes it anywhere
 abstract class NameEffects extends EventLock<NameState> implements Effects {
 
-    final Engine engine;
+    final EngineParts engine;
     private final String name;
     private TimeSource.@Nullable Timer pollTimer; // by lock
 
-    NameEffects(Engine engine, String name) {
+    NameEffects(EngineParts engine, String name) {
         this.engine = engine;
         this.name = name;
     }
@@ -48,7 +48,7 @@ abstract class NameEffects extends EventLock<NameState> implements Effects {
     // --- commands ---
 
     @Override
-    public final void sendAcquire(Attempt attempt) {
+    public void sendAcquire(Attempt attempt) {
         ClockReading sent = attempt.markSending(engine.settings.time, engine.settings.nonces);
         engine.store
                 .acquire(request(attempt))
@@ -86,10 +86,14 @@ abstract class NameEffects extends EventLock<NameState> implements Effects {
     }
 
     @Override
-    public final void leave(Hold hold, ActiveLease lease) {
+    public void leave(Hold hold, ActiveLease lease) {
+        engine.events.left(lease);
+        leaveAtStore(hold, lease);
+    }
+
+    final void leaveAtStore(Hold hold, ActiveLease lease) {
         forget(hold);
         engine.compensation.retain(hold.holderId());
-        engine.events.left(lease);
         engine.store.leave(name, hold.holderId(), lease::isInUse);
     }
 
@@ -116,7 +120,7 @@ abstract class NameEffects extends EventLock<NameState> implements Effects {
                 .whenComplete((reply, error) -> handle(state -> state.onRequeued(attempt, sent, reply, error)));
     }
 
-    final AcquireRequest request(Attempt attempt) {
+    AcquireRequest request(Attempt attempt) {
         return attempt.request(name, engine.settings.pollNanos);
     }
 
@@ -174,7 +178,7 @@ abstract class NameEffects extends EventLock<NameState> implements Effects {
     // --- what is made ---
 
     @Override
-    public final Attempt newAttempt(long leaseNanos, boolean queue) {
+    public Attempt newAttempt(long leaseNanos, boolean queue) {
         long acquisition = engine.numbers.next();
         return new Attempt(acquisition, HolderId.of(engine.settings.clientId, acquisition), leaseNanos, queue, now());
     }
@@ -207,7 +211,7 @@ abstract class NameEffects extends EventLock<NameState> implements Effects {
     }
 
     @Override
-    public final void failWaiter(Waiter waiter, Waiter.State outcome, @Nullable LockException why) {
+    public void failWaiter(Waiter waiter, Waiter.State outcome, @Nullable LockException why) {
         conclude(waiter, outcome);
         LockException error = why != null ? why : text(waiter).notAcquired();
         later(() -> waiter.complete(error));
@@ -237,7 +241,7 @@ abstract class NameEffects extends EventLock<NameState> implements Effects {
         NameState state = state();
         String holder = state.contention().holder();
         String described = holder == null ? null : engine.events.describe(holder);
-        return new WaitText(name, waiter, state.tenure.lease(), holder, described, now());
+        return new WaitText(this, waiter, state.tenure.lease(), holder, described, now());
     }
 
     @Override
@@ -267,7 +271,9 @@ abstract class NameEffects extends EventLock<NameState> implements Effects {
     /** Ends a lease that was released here, but the store has not said whether the name stays locked. */
     private void endUnretained(ActiveLease lease, Throwable error) {
         later(() -> lease.endFailed(new LockStoreException(
-                "The store was not asked to keep the lock " + Quoted.name(name)
+                (isPlural()
+                                ? "The store was not asked to keep the " + described()
+                                : "The store was not asked to keep the lock " + Quoted.name(name))
                         + " locked after its release, or did not confirm it: "
                         + error.getMessage()
                         + " (expected: a store that answers; this client asks again in the background, and the lock"
@@ -286,7 +292,7 @@ abstract class NameEffects extends EventLock<NameState> implements Effects {
     }
 
     @Override
-    public final void reportLoss(ActiveLease lease, String why, boolean answered) {
+    public void reportLoss(ActiveLease lease, String why, boolean answered) {
         Thread owner = lease.owner();
         if (owner != null) {
             engine.lostHolds.add(owner, name, lease.holds());

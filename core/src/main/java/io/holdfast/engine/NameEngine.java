@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * lock, without which no caller may reach the state.
  */
 @SuppressWarnings("serial") // nobody writes it anywhere
-final class NameEngine extends NameEffects implements NameEvents {
+class NameEngine extends NameEffects implements NameEvents {
 
     private final NameState state; // by lock
     private boolean retired; // by lock; not in the engine's map any more
@@ -23,13 +23,13 @@ final class NameEngine extends NameEffects implements NameEvents {
     /** The lease that is out, for threads that ask whether it is theirs. Written under the lock, read anywhere. */
     private volatile @Nullable ActiveLease current;
 
-    NameEngine(Engine engine, String name) {
+    NameEngine(EngineParts engine, String name) {
         super(engine, name);
         this.state = new NameState(this);
     }
 
     @Override
-    NameState state() {
+    final NameState state() {
         return state;
     }
 

@@ -19,6 +19,11 @@ public interface NameEvents {
 
     Callbacks callbacks();
 
+    /** Returns whether at most one lease on the name is valid at a time. */
+    default boolean isExclusive() {
+        return true;
+    }
+
     default TimeSource time() {
         return settings().time;
     }

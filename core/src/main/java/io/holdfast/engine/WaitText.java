@@ -10,12 +10,13 @@ import org.jspecify.annotations.Nullable;
 /**
  * Describes why a waiter does not have the lock, for its exception and for the log.
  *
+ * @param at what it waits for
  * @param here this client's present lease on the name, if there is one
  * @param elsewhere the holder of the lock when the store last answered, if it is known
  * @param described that holder, as a message shows it
  */
 public record WaitText(
-        String name,
+        EventLock<?> at,
         Waiter waiter,
         @Nullable ActiveLease here,
         @Nullable String elsewhere,
@@ -24,22 +25,27 @@ public record WaitText(
 
     /** Returns the exception for a wait that ended without a lease and without a failure. */
     LockTimeoutException notAcquired() {
-        String lock = "The lock " + Quoted.name(name);
+        String lock = "The " + at.described();
         if (waiter.makesOneAttempt() && (waiter.foundBusy || waiter.waitNanos == 0)) {
-            return timeout(lock + " is held by " + holder());
+            return timeout(at.isPlural() ? lock + " are held by others" : lock + " is held by " + holder());
         }
         if (waiter.unheardNanos > 0) {
-            return timeout(lock + " was held by others" + last() + ", and the store has not answered for the last "
+            return timeout(lock + (at.isPlural() ? " were" : " was") + " held by others" + last()
+                    + ", and the store has not answered for the last "
                     + DurationText.rounded(Duration.ofNanos(waiter.unheardNanos)));
         }
         String wait = waiter.options.waitAtMost().map(WaitText::limit).orElse("the whole wait");
-        return timeout(isOwn() ? lock + " is held by " + holder() : lock + " was held by others for " + wait + last());
+        return timeout(isOwn() ? lock + " is held by " + holder() : lock + heldFor() + wait + last());
+    }
+
+    private String heldFor() {
+        return at.isPlural() ? " were held by others for " : " was held by others for ";
     }
 
     private LockTimeoutException timeout(String message) {
         Duration waited = Duration.ofNanos(Math.max(0, nowNanos - waiter.arrivedNanos));
         return new LockTimeoutException(
-                message, List.of(name), waited, here == null ? elsewhere : here.hold.holderId());
+                message, List.of(at.name()), waited, here == null ? elsewhere : here.hold.holderId());
     }
 
     /** Returns a limit in whole milliseconds: for one of several names it is what the others left of the caller's. */
@@ -53,8 +59,11 @@ public record WaitText(
 
     /** Returns the line for a wait that continues. */
     public String longWait() {
-        return waiter.describe() + " has waited for the lock " + Quoted.name(name) + " for "
-                + age(waiter.arrivedNanos)
+        return waiter.describe()
+                + (at.isPlural()
+                        ? " has waited for the " + at.described()
+                        : " has waited for the lock " + Quoted.name(at.name()))
+                + " for " + age(waiter.arrivedNanos)
                 + (here == null ? described == null ? "" : ", held by " + described : ", which is held by " + holder());
     }
 

@@ -88,7 +88,7 @@ final class LongWaits {
                 if (lines.admits(() -> "A wait for a lock that is longer than " + DurationText.of(LONG))) {
                     followed.logged = waiter.describe();
                     String described = holder == null ? null : cards.describe(holder);
-                    WaitText text = new WaitText(at.name(), waiter, lease, holder, described, now);
+                    WaitText text = new WaitText(at, waiter, lease, holder, described, now);
                     String line = text.longWait();
                     at.later(() -> lines.write(line));
                 }
@@ -101,11 +101,17 @@ final class LongWaits {
         if (wait.logged != null) {
             String age = DurationText.rounded(Duration.ofNanos(time.nanoTime() - arrivedNanos));
             String line = wait.logged
-                    + (why == null
-                            ? " got the lock " + Quoted.name(at.name()) + " after " + age
-                            : " did not get the lock " + Quoted.name(at.name()) + " within " + age + ": " + why);
+                    + (why == null ? got(at) + " after " + age : notGot(at) + " within " + age + ": " + why);
             at.later(() -> lines.write(line));
         }
+    }
+
+    private static String got(EventLock<?> at) {
+        return at.isPlural() ? " got " + at.described() : " got the lock " + Quoted.name(at.name());
+    }
+
+    private static String notGot(EventLock<?> at) {
+        return at.isPlural() ? " did not get " + at.described() : " did not get the lock " + Quoted.name(at.name());
     }
 
     void close() {

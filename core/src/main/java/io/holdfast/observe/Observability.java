@@ -109,7 +109,7 @@ public final class Observability implements LockEvents {
             boolean handedOn,
             int waiting,
             @Nullable Thread by) {
-        String name = at.name();
+        String name = at.shownName();
         long waitedNanos = grantedNanos - arrivedNanos;
         cards.countAcquired(name, handedOn, waitedNanos);
         FollowedWait followed = (FollowedWait) wait;
@@ -143,7 +143,7 @@ public final class Observability implements LockEvents {
     @Override
     public void notAcquired(
             EventLock<?> at, @Nullable WaitTrace wait, long arrivedNanos, LockListener.Outcome how, String why) {
-        String name = at.name();
+        String name = at.shownName();
         cards.countNotAcquired(name);
         FollowedWait followed = (FollowedWait) wait;
         if (followed != null) {
@@ -169,18 +169,18 @@ public final class Observability implements LockEvents {
         endHold(at, fencingToken, false);
         if (hasListener) {
             Duration held = since(grantedNanos);
-            notifyListener(at, listener -> listener.released(at.name(), fencingToken, held));
+            notifyListener(at, listener -> listener.released(at.shownName(), fencingToken, held));
         }
     }
 
     @Override
     public void lost(EventLock<?> at, long fencingToken, long grantedNanos, String why, boolean answered) {
-        at.later(() -> incidents.reportLoss(at.name(), fencingToken, why, answered));
+        at.later(() -> incidents.reportLoss(at.shownName(), fencingToken, why, answered));
         endHold(at, fencingToken, true);
         Duration held = since(grantedNanos);
-        recorder.recordLoss(clientId, at.name(), fencingToken, held, why);
+        recorder.recordLoss(clientId, at.shownName(), fencingToken, held, why);
         if (hasListener) {
-            notifyListener(at, listener -> listener.lost(at.name(), fencingToken, held, why));
+            notifyListener(at, listener -> listener.lost(at.shownName(), fencingToken, held, why));
         }
     }
 
@@ -192,10 +192,10 @@ public final class Observability implements LockEvents {
     @Override
     public void renewalFailed(EventLock<?> at, boolean first, StoreException cause) {
         if (first && incidents.countFailing()) {
-            at.later(() -> incidents.logOutage(at.name(), cause));
+            at.later(() -> incidents.logOutage(at.shownName(), cause));
         }
         if (hasListener) {
-            notifyListener(at, listener -> listener.renewalFailed(at.name(), cause));
+            notifyListener(at, listener -> listener.renewalFailed(at.shownName(), cause));
         }
     }
 
@@ -209,12 +209,12 @@ public final class Observability implements LockEvents {
 
     @Override
     public void forgotten(EventLock<?> at, long fencingToken, @Nullable Throwable place) {
-        at.later(() -> incidents.reportForgotten(at.name(), fencingToken, place));
+        at.later(() -> incidents.reportForgotten(at.shownName(), fencingToken, place));
     }
 
     @Override
     public void holderSeen(EventLock<?> at, String holder, boolean waits) {
-        incidents.onHolder(at.name(), holder);
+        incidents.onHolder(at.shownName(), holder);
         if (waits && !holder.isEmpty()) {
             at.later(() -> cards.learn(holder));
         }
@@ -225,7 +225,7 @@ public final class Observability implements LockEvents {
     }
 
     private void endHold(EventLock<?> at, long fencingToken, boolean lost) {
-        Recorder.Hold hold = recorded.isEmpty() ? null : recorded.remove(new LeaseKey(at.name(), fencingToken));
+        Recorder.Hold hold = recorded.isEmpty() ? null : recorded.remove(new LeaseKey(at.shownName(), fencingToken));
         if (hold != null) {
             hold.record(lost);
         }

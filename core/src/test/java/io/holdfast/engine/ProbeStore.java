@@ -41,6 +41,10 @@ public class ProbeStore implements LockStore {
     }
 
     public final LockStore server;
+
+    /** The view of the pools; null if the store has none. */
+    public final @Nullable ProbeStore pools;
+
     public final List<String> commands = new CopyOnWriteArrayList<>();
     public final List<RenewRequest> renewals = new CopyOnWriteArrayList<>();
 
@@ -75,6 +79,12 @@ public class ProbeStore implements LockStore {
 
     public ProbeStore(LockStore server) {
         this.server = server;
+        this.pools = server.pools().map(ProbeStore::new).orElse(null);
+    }
+
+    @Override
+    public Optional<LockStore> pools() {
+        return Optional.ofNullable(pools);
     }
 
     @Override

@@ -67,6 +67,16 @@ final class RecordingEffects implements Effects, NameEvents {
     }
 
     @Override
+    public String described() {
+        return "lock";
+    }
+
+    @Override
+    public boolean isPlural() {
+        return false;
+    }
+
+    @Override
     public String describeStore() {
         return "store";
     }

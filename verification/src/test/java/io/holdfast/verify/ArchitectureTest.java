@@ -24,6 +24,7 @@ import io.holdfast.CheckReturnValue;
 import io.holdfast.Lease;
 import io.holdfast.LockClient;
 import io.holdfast.MultiLease;
+import io.holdfast.Permits;
 import io.holdfast.cli.commands.ExecCommand;
 import io.holdfast.cli.console.Io;
 import io.holdfast.cli.page.PageServer;
@@ -328,7 +329,8 @@ class ArchitectureTest {
                 .check(product);
     }
 
-    private static final List<String> DOOR = List.of("LockClient", "AcquireForms", "TaskForms", "LockOptions");
+    private static final List<String> DOOR =
+            List.of("LockClient", "AcquireForms", "TaskForms", "Permits", "LockOptions");
 
     private static ArchRule noLookInside(DescribedPredicate<JavaClass> where) {
         return noClasses().that(where).should().dependOnClassesThat(resideInAnyPackage(ENGINE, OBSERVE));
@@ -338,6 +340,8 @@ class ArchitectureTest {
     @Test
     void whatHandsOutALeaseIsMarked() {
         marked(describe("are LockClient or a superclass of it", type -> type.isAssignableFrom(LockClient.class)))
+                .check(product);
+        marked(describe("are Permits", type -> type.isEquivalentTo(Permits.class)))
                 .check(product);
     }
 

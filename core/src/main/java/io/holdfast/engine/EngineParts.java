@@ -1,0 +1,84 @@
+package io.holdfast.engine;
+
+import io.holdfast.spi.LockStore;
+import io.holdfast.spi.TimeSource;
+import java.util.function.Consumer;
+import java.util.function.Function;
+
+/**
+ * What the names of an engine use. A client has two engines at most: {@link Engine} for its locks, and {@link
+ * PoolEngine} for its permits.
+ */
+public abstract class EngineParts {
+
+    // What the engines of a client share:
+
+    public final EngineSettings settings;
+    public final Callbacks callbacks;
+    public final LockEvents events;
+    final LostHolds lostHolds;
+
+    /** Shared, so that two holds of a client never have one holder id. */
+    final AcquisitionNumbers numbers;
+
+    // What each engine has:
+
+    public final LockStore store;
+    final RenewalTimer renewals;
+    final Upkeep upkeep;
+    final Compensation compensation;
+    final KeptHolds retention;
+
+    /** Makes the engine of the locks, with the parts that are shared. */
+    EngineParts(
+            EngineSettings settings,
+            LostHolds lostHolds,
+            Function<EngineParts, LockEvents> observers,
+            Function<LockEvents, LockStore> store) {
+        this.settings = settings;
+        this.lostHolds = lostHolds;
+        this.callbacks = new Callbacks(settings);
+        this.numbers = new AcquisitionNumbers(settings.freshBits);
+        this.events = observers.apply(this);
+        this.store = store.apply(events);
+        this.renewals = new RenewalTimer(this.store, settings, events);
+        this.upkeep = new Upkeep(settings);
+        this.compensation = new Compensation(this.store, settings, false);
+        this.retention = new KeptHolds(this.store, compensation, settings.time);
+    }
+
+    /** Makes an engine beside another one. */
+    EngineParts(EngineParts shared, LockStore store) {
+        this.settings = shared.settings;
+        this.lostHolds = shared.lostHolds;
+        this.callbacks = shared.callbacks;
+        this.numbers = shared.numbers;
+        this.events = shared.events;
+        this.store = store;
+        this.renewals = new RenewalTimer(store, settings, events);
+        this.upkeep = shared.upkeep;
+        this.compensation = new Compensation(store, settings, true);
+        this.retention = new KeptHolds(store, compensation, settings.time);
+    }
+
+    public abstract boolean isClosed();
+
+    /** Passes news of a holder id to its name. Withdraws the id if the name is not in use here. */
+    abstract void handle(String name, String holderId, long leaseNanos, Consumer<NameState> event);
+
+    /** Forgets a name that nobody here needs any more. Called under its lock. */
+    abstract void retire(NameEngine name);
+
+    /**
+     * Looks once more for what a failed acquire took, when that command can no longer be executed: until then it may be
+     * executed after its id was withdrawn, or after its hold was released. A close does not wait for this look: after
+     * it, such a hold ends with its lease.
+     */
+    final TimeSource.Timer watchForLate(String name, String holderId, long leaseNanos) {
+        return settings.time.schedule(store.lateness().toNanos(), () -> {
+            if (!isClosed()) {
+                handle(name, holderId, leaseNanos, state -> state.onLateAcquiresOver(holderId, leaseNanos));
+            }
+        });
+    }
+}

@@ -1,0 +1,197 @@
+package io.holdfast.engine;
+
+import io.holdfast.LockException;
+import io.holdfast.LockStoreException;
+import io.holdfast.spi.AcquireRequest;
+import io.holdfast.spi.ClockReading;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One acquisition of permits: a name engine with one waiter, one attempt and one hold. It is retired when its lease has
+ * ended, or when the wait has. No lease follows another on its hold, because the order of a pool is that of all clients.
+ *
+ * <p>Invariant: while an acquisition number of the lane may be heard of, {@link PoolEngine} maps it to the lane.
+ */
+@SuppressWarnings("serial") // nobody writes it anywhere
+final class Lane extends NameEngine {
+
+    /** For how long a wait that knows nothing of the pool lasts at least: a round trip. */
+    private static final long FIRST_ANSWER_NANOS = 100_000_000;
+
+    private final PoolEngine pools;
+    final Pool pool;
+    private final PoolRequest wanted;
+    private final List<Long> numbers = new ArrayList<>(1); // by lock
+
+    /** The attempt that waits at the store or behind the gate; null if none does. */
+    private @Nullable Attempt atGate; // by lock
+
+    /** Why the wait at the store ended, if that failed. */
+    private @Nullable LockStoreException failure; // by lock
+
+    Lane(PoolEngine pools, Pool pool, PoolRequest wanted) {
+        super(pools, wanted.name());
+        this.pools = pools;
+        this.pool = pool;
+        this.wanted = wanted;
+    }
+
+    @Override
+    public boolean isExclusive() {
+        return false;
+    }
+
+    @Override
+    public String shownName() {
+        return PoolEngine.SHOWN + name();
+    }
+
+    @Override
+    public String described() {
+        return wanted.toString();
+    }
+
+    @Override
+    public boolean isPlural() {
+        return true;
+    }
+
+    // --- asking ---
+
+    @Override
+    public Attempt newAttempt(long leaseNanos, boolean queue) {
+        Attempt made = super.newAttempt(leaseNanos, queue);
+        numbers.add(made.acquisition);
+        pools.map(made.acquisition, this);
+        return made;
+    }
+
+    List<Long> numbers() {
+        return numbers;
+    }
+
+    @Override
+    AcquireRequest request(Attempt attempt) {
+        return super.request(attempt).weighing(wanted.weight(), wanted.limit());
+    }
+
+    /** An attempt that does not want to wait passes the gate. */
+    @Override
+    public void sendAcquire(Attempt attempt) {
+        if (attempt.queue) {
+            boolean waited = atGate != null && atGate.sent == null;
+            atGate = attempt;
+            if (!pool.gate.enter(this)) {
+                // Nothing is sent, so nothing is under way and nothing has to be withdrawn.
+                attempt.inFlight = false;
+                return;
+            }
+            if (waited) {
+                // A store that has failed since then gets no new patience from each of those that waited for the gate.
+                Gate.Heard heard = pool.gate.heard();
+                attempt.lastGoodNanos = heard != null && heard.error() != null
+                        ? Math.max(attempt.lastGoodNanos, heard.goodNanos())
+                        : time().nanoTime();
+            }
+        }
+        ClockReading sent = attempt.markSending(time(), engine.settings.nonces);
+        engine.store
+                .acquire(request(attempt))
+                .whenComplete((reply, error) -> handle(state -> {
+                    noteAnswer(error);
+                    state.onAcquired(attempt, sent, reply, error);
+                }));
+    }
+
+    private void noteAnswer(@Nullable Throwable error) {
+        long now = time().nanoTime();
+        if (error == null) {
+            pool.gate.onGood(now);
+        } else {
+            pool.gate.onFailed(now, StoreErrors.of(error));
+        }
+    }
+
+    /** Another lane has left the gate, and this one is the first of those that waited. */
+    void onAdmitted() {
+        handle(state -> state.contention().onPoll());
+    }
+
+    // --- the end of a wait ---
+
+    /**
+     * A wait that ends behind the gate has not asked the store. It ends as the last answer to the others was, if that
+     * is new: those at the store ask once in each poll interval.
+     */
+    @Override
+    public boolean onLeave(Waiter waiter, Waiter.State outcome, @Nullable LockException why) {
+        Boolean left = find(state -> {
+            Attempt attempt = atGate;
+            if (outcome != Waiter.State.TIMED_OUT
+                    || waiter.state != Waiter.State.PENDING
+                    || attempt == null
+                    || attempt.sent != null) {
+                return null;
+            }
+            long now = time().nanoTime();
+            Gate.Heard heard = pool.gate.heard();
+            if (heard != null && now - heard.atNanos() <= engine.settings.pollNanos + FIRST_ANSWER_NANOS) {
+                attempt.lastError = heard.error();
+                attempt.busy = heard.error() == null;
+                return null;
+            }
+            long rest = FIRST_ANSWER_NANOS - (now - waiter.arrivedNanos);
+            if (rest <= 0) {
+                return null;
+            }
+            scheduleTimeout(waiter, rest);
+            return true;
+        });
+        return left != null ? left : super.onLeave(waiter, outcome, why);
+    }
+
+    @Override
+    public void leave(Hold hold, ActiveLease lease) {
+        // Nothing is left for the card, which shows locks alone.
+        leaveAtStore(hold, lease);
+    }
+
+    /** Nobody is asked for the present holder: a pool has several. */
+    @Override
+    public void reportLoss(ActiveLease lease, String why, boolean answered) {
+        super.reportLoss(lease, why, false);
+    }
+
+    @Override
+    public void failWaiter(Waiter waiter, Waiter.State outcome, @Nullable LockException why) {
+        // Not at the end of its own time: the others may have more.
+        boolean hasTime = waiter.leftNanos(time().nanoTime()) > 0;
+        if (hasTime && why instanceof LockStoreException failed && atGate != null && atGate.lastError != null) {
+            failure = failed;
+        }
+        super.failWaiter(waiter, outcome, why);
+    }
+
+    /** Leaves the gate with the wait. A failing store fails those behind the gate, too, as it fails all that wait. */
+    @Override
+    void settle() {
+        super.settle();
+        if (atGate == null || state().isContending()) {
+            return;
+        }
+        boolean asked = atGate.sent != null;
+        atGate = null;
+        LockStoreException why = failure;
+        if (why != null && asked) {
+            pool.gate.drain().forEach(lane -> later(() -> lane.onStoreFailed(why)));
+        }
+        pool.gate.leave(this);
+        later(pool.gate::admit);
+    }
+
+    private void onStoreFailed(LockStoreException why) {
+        handle(state -> state.failAll(why));
+    }
+}
