@@ -96,7 +96,8 @@ public final class JdbcGuard {
      *
      * @throws LeaseLostException if a lease is lost, or a later lease has been used
      * @throws IllegalStateException if a lease was released, or the connection commits after each statement
-     * @throws IllegalArgumentException if there is no lease, or if two different leases have one name
+     * @throws IllegalArgumentException if there is no lease, if two different leases have one name, or if a lease is
+     *     {@linkplain Lease#isExclusive not exclusive}
      * @throws SQLException if a statement fails; with SQL state 40001 if the isolation level of the transaction makes
      *     it unable to see what another one has committed: repeat it
      */
@@ -108,6 +109,13 @@ public final class JdbcGuard {
     public void check(Connection connection, Collection<? extends Lease> leases) throws SQLException {
         if (leases.isEmpty()) {
             throw new IllegalArgumentException("No lease (expected: the leases that the transaction depends on)");
+        }
+        for (Lease lease : leases) {
+            if (!lease.isExclusive()) {
+                throw new IllegalArgumentException("A permit of " + Keys.quoted(lease.name())
+                        + " cannot guard a transaction: several permits are valid at once, and a token does not order"
+                        + " them (expected: the lease of a lock)");
+            }
         }
         requireTransaction(connection, "A guard");
         // Before the first statement: this is what makes it safe to delete rows that are long unused.
