@@ -151,21 +151,11 @@ final class Incidents {
         recoveries.log(() -> "Renewals succeed again, after " + DurationText.rounded(lasted));
     }
 
-    /**
-     * Warns of a holder that is no client of Holdfast, once for each name. During a migration from another library such
-     * holders are expected on every name; otherwise such a holder is a key that should not be there.
-     */
-    void onHolder(String name, String holder) {
-        if (HolderId.isForeign(holder) && isNew(name)) {
-            // A foreign value may be of any length.
-            String shown =
-                    holder.length() <= FOREIGN_CHARS_MAX ? holder : holder.substring(0, FOREIGN_CHARS_MAX) + "...";
-            foreign.log(() -> "The lock " + Quoted.name(name) + " is held by " + Quoted.holder(shown)
-                    + ", which is no client of Holdfast; clients wait until the store ends that hold");
+    /** Returns whether the holder is no client of Holdfast, and the first such holder of the name. */
+    boolean isFirstForeign(String name, String holder) {
+        if (!HolderId.isForeign(holder)) {
+            return false;
         }
-    }
-
-    private boolean isNew(String name) {
         lock.lock();
         try {
             boolean isNew = foreignNames.add(name);
@@ -176,6 +166,17 @@ final class Incidents {
         } finally {
             lock.unlock();
         }
+    }
+
+    /**
+     * Logs a holder that is no client of Holdfast. During a migration from another library such holders are expected on
+     * every name; otherwise such a holder is a key that should not be there.
+     */
+    void logForeign(String name, String holder) {
+        // A foreign value may be of any length.
+        String shown = holder.length() <= FOREIGN_CHARS_MAX ? holder : holder.substring(0, FOREIGN_CHARS_MAX) + "...";
+        foreign.log(() -> "The lock " + Quoted.name(name) + " is held by " + Quoted.holder(shown)
+                + ", which is no client of Holdfast; clients wait until the store ends that hold");
     }
 
     /** Logs the counts so far, because the client is closed. */

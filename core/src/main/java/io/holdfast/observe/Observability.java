@@ -214,7 +214,10 @@ public final class Observability implements LockEvents {
 
     @Override
     public void holderSeen(EventLock<?> at, String holder, boolean waits) {
-        incidents.onHolder(at.shownName(), holder);
+        String name = at.shownName();
+        if (incidents.isFirstForeign(name, holder)) {
+            at.later(() -> incidents.logForeign(name, holder));
+        }
         if (waits && !holder.isEmpty()) {
             at.later(() -> cards.learn(holder));
         }

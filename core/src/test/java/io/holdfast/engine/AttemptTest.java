@@ -25,6 +25,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.logging.Level;
+import java.util.logging.LogRecord;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -344,6 +345,24 @@ class AttemptTest extends EngineFixture {
             }
             assertThat(warnings.said()).as("within a minute").hasSizeLessThanOrEqualTo(10);
         }
+    }
+
+    /** A slow log must delay only the thread that logs. */
+    @Test
+    void a_foreign_holder_is_logged_without_the_lock_of_the_name() {
+        LockClient asking = client("blocked", answering("blocked", request -> busy(1_000, 0)), settings -> {});
+        List<Boolean> locked = new ArrayList<>();
+        try (Warnings warnings = new Warnings() {
+            @Override
+            public void publish(LogRecord entry) {
+                super.publish(entry);
+                locked.add(Inside.engine(asking).engine("a").isHeldByCurrentThread());
+            }
+        }) {
+            acquire(asking, "a").cancel(false);
+            assertThat(warnings.said("no client of Holdfast")).hasSize(1);
+        }
+        assertThat(locked).containsExactly(false);
     }
 
     @Test

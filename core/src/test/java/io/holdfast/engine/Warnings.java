@@ -11,7 +11,7 @@ import java.util.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
 /** Records what the engine logs while this is open, and keeps it from the console. */
-public final class Warnings extends Handler implements AutoCloseable {
+public class Warnings extends Handler implements AutoCloseable {
 
     private final List<String> said = new CopyOnWriteArrayList<>();
     private final List<LogRecord> entries = new CopyOnWriteArrayList<>();

@@ -16,10 +16,16 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.FutureTask;
+import jdk.jfr.EventType;
+import jdk.jfr.FlightRecorder;
 import jdk.jfr.Recording;
+import jdk.jfr.ValueDescriptor;
 import jdk.jfr.consumer.RecordedEvent;
 import jdk.jfr.consumer.RecordingFile;
 import org.junit.jupiter.api.AfterEach;
@@ -29,6 +35,8 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** The events of the flight recorder, on real time, as it has no other. */
 class FlightRecordingTest {
+
+    private static final Set<String> OF_EVERY_EVENT = Set.of("startTime", "duration", "eventThread", "stackTrace");
 
     @TempDir
     private Path folder;
@@ -178,6 +186,38 @@ class FlightRecordingTest {
         client.forceRelease("a");
         assertThat(lost.isValid()).isFalse();
         assertThat(((Observability) Inside.engine(client).events).recorded()).isZero();
+    }
+
+    /** Tools and recordings of other versions know them by these names: see docs/metrics.md. */
+    @Test
+    void each_event_has_the_fields_that_are_documented() throws Exception {
+        client.acquire("a").close(); // loads the events
+        Map<String, List<String>> fields = new TreeMap<>();
+        for (EventType type : FlightRecorder.getFlightRecorder().getEventTypes()) {
+            if (type.getName().startsWith("io.holdfast.")) {
+                assertThat(type.getCategoryNames()).containsExactly("Holdfast");
+                assertThat(type.getFields())
+                        .allSatisfy(field ->
+                                assertThat(field.getLabel()).as(field.getName()).isNotEmpty());
+                fields.put(
+                        type.getName().substring("io.holdfast.".length()),
+                        type.getFields().stream()
+                                .map(ValueDescriptor::getName)
+                                .filter(name -> !OF_EVERY_EVENT.contains(name))
+                                .sorted()
+                                .toList());
+            }
+        }
+        assertThat(fields)
+                .containsExactly(
+                        Map.entry("Acquire", List.of("client", "fencingToken", "holder", "name", "outcome")),
+                        Map.entry("ClockJump", List.of("by", "client")),
+                        Map.entry("HandOff", List.of("client", "fencingToken", "name", "waited", "waiting")),
+                        Map.entry("Hold", List.of("acquiredBy", "client", "fencingToken", "lost", "name")),
+                        Map.entry("LeaseLost", List.of("client", "fencingToken", "held", "name", "why")),
+                        Map.entry("Reconnect", List.of("client", "store")),
+                        Map.entry("Renewal", List.of("client", "failed", "locks", "took")),
+                        Map.entry("StoreError", List.of("client", "command", "message", "name", "outcome")));
     }
 
     private RecordedEvent only(String event) throws IOException {
