@@ -267,10 +267,11 @@ class RestrictedServiceTest {
     @Test
     void whatIsSentToARestrictedServiceStandsAStaticCheck() {
         Pattern call = Pattern.compile("redis\\.p?call\\('(\\w+)'(?:, *([^,)]+(?:\\[[^]]*])?))?");
-        for (LuaScript script : LuaScript.OF_STORES) {
-            if (script == LuaScript.RENEW || script == LuaScript.ACQUIRE_ALL) {
-                continue; // probed, and not used where it is refused
-            }
+        List<LuaScript> scripts = new ArrayList<>(LuaScript.OF_STORES);
+        scripts.addAll(LuaScript.OF_POOLS);
+        // Probed, and not used where it is refused.
+        scripts.removeAll(List.of(LuaScript.RENEW, LuaScript.POOL_RENEW, LuaScript.ACQUIRE_ALL));
+        for (LuaScript script : scripts) {
             String text = script.text(new ScriptHead(Publishing.PLAIN, "holdfast:c:", false), false);
             assertThat(text).doesNotContain("PUBLISH").doesNotContain("PUBSUB").doesNotContain("unpack");
             assertThat(Pattern.compile("redis\\.p?call\\([^']").matcher(text).find())

@@ -20,7 +20,7 @@ import java.util.stream.Stream;
  * silent.lua}).
  */
 public enum LuaScript {
-    ACQUIRE("clock", "acquire-short", "holders", "counter", "common", "acquire"),
+    ACQUIRE("clock", "acquire-short", "holders", "counter", "queue", "common", "acquire"),
     ACQUIRE_ALL("clock", "counter", "acquire-all"),
     RENEW("clock", "renew-short", "renew"),
     /** Renews one hold: the same script with its calls and keys written out. */
@@ -34,12 +34,31 @@ public enum LuaScript {
                     .replace("keys[holds + i]", "KEYS[2]");
         }
     },
-    RELEASE("release-short", "clock", "counter", "common", "release"),
-    ABANDON("clock", "counter", "common", "abandon"),
-    FORCE("clock", "holders", "counter", "common", "force"),
-    INSPECT("clock", "holders", "counter", "common", "inspect"),
+    RELEASE("release-short", "clock", "counter", "queue", "common", "release"),
+    ABANDON("clock", "counter", "queue", "common", "abandon"),
+    FORCE("clock", "holders", "counter", "queue", "common", "force"),
+    INSPECT("clock", "holders", "counter", "queue", "common", "inspect"),
     PROBE("probe"),
     PROBE_HOLD("probe-hold"),
+
+    POOL_ACQUIRE("clock", "counter", "queue", "pool", "pool-take", "pool-acquire"),
+    POOL_RENEW("clock", "pool-renew"),
+    /** Renews one hold: the same script with its calls and keys written out. */
+    POOL_RENEW_ONE("clock", "pool-renew") {
+        @Override
+        String adapted(String text) {
+            return SHORT_CALL
+                    .matcher(text)
+                    .replaceAll("redis.$1(")
+                    .replace("keys[2 * holds + i]", "KEYS[3]")
+                    .replace("keys[holds + i]", "KEYS[2]")
+                    .replaceAll("keys\\[[1i]\\]", "KEYS[1]");
+        }
+    },
+    POOL_RELEASE("clock", "counter", "queue", "pool", "pool-take", "pool-release"),
+    POOL_ABANDON("clock", "counter", "queue", "pool", "pool-abandon"),
+    POOL_FORCE("clock", "counter", "queue", "pool", "pool-force"),
+    POOL_INSPECT("clock", "counter", "queue", "pool", "pool-inspect"),
 
     QUORUM_TAKE("clock", "holders", "quorum-common", "quorum-take"),
     QUORUM_EXTEND("clock", "quorum-extend"),
@@ -53,8 +72,13 @@ public enum LuaScript {
     QUORUM_PROBE("quorum-probe");
 
     /** The scripts of a store on one server or cluster. */
-    public static final List<LuaScript> OF_STORES =
-            Stream.of(values()).filter(script -> !script.isOfMembers()).toList();
+    public static final List<LuaScript> OF_STORES = Stream.of(values())
+            .filter(script -> !script.isOfMembers() && !script.isOfPools())
+            .toList();
+
+    /** The scripts of the pools of such a store. */
+    public static final List<LuaScript> OF_POOLS =
+            Stream.of(values()).filter(LuaScript::isOfPools).toList();
 
     /** The scripts of a quorum's member. */
     public static final List<LuaScript> OF_MEMBERS =
@@ -82,6 +106,10 @@ public enum LuaScript {
 
     private boolean isOfMembers() {
         return name().startsWith("QUORUM_");
+    }
+
+    private boolean isOfPools() {
+        return name().startsWith("POOL_");
     }
 
     /**

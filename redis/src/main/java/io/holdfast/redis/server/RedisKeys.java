@@ -2,6 +2,7 @@ package io.holdfast.redis.server;
 
 import io.lettuce.core.cluster.SlotHash;
 import java.nio.charset.StandardCharsets;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Builds the names of a lock's keys and channels. They are a stored format: clients of all versions must agree on it.
@@ -22,12 +23,18 @@ public final class RedisKeys {
     /** The message that Redisson publishes when it releases a lock. */
     public static final String RELEASED = "0";
 
+    private static final char POOL_HOLDS = 'h';
+
     private final String prefix;
     private final boolean countsPerSlot;
+
+    /** How the key of a pool's holds begins, and no other key. */
+    private final String poolHolds;
 
     private RedisKeys(String prefix, boolean countsPerSlot) {
         this.prefix = prefix;
         this.countsPerSlot = countsPerSlot;
+        this.poolHolds = prefix + ":" + POOL_HOLDS + ":";
     }
 
     /** Returns the keys on a server that holds all of them: one counter of bases serves all locks. */
@@ -50,6 +57,44 @@ public final class RedisKeys {
     /** Returns the key of a lock's queue. */
     public String queue(String name) {
         return internal(name, 'q');
+    }
+
+    /** Returns holds, queue, counter and ends of a pool: the {@code KEYS} of most scripts of pools. */
+    public String[] ofPool(String name) {
+        return new String[] {poolHolds(name), poolQueue(name), counter(name), poolEnds(name)};
+    }
+
+    /** Returns the key of a pool's holds. Messages about the pool carry this key. */
+    public String poolHolds(String name) {
+        return internal(name, POOL_HOLDS);
+    }
+
+    public String poolEnds(String name) {
+        return internal(name, 'e');
+    }
+
+    public String poolQueue(String name) {
+        return internal(name, 'o');
+    }
+
+    /** Returns the name of the pool with these holds; null if the key is another one, for example that of a lock. */
+    @Nullable
+    public String poolOf(String key) {
+        if (!key.startsWith(poolHolds)) {
+            return null;
+        }
+        String rest = key.substring(poolHolds.length());
+        if (rest.startsWith(":")) {
+            return rest.substring(1);
+        }
+        // As written by internal: the name in braces, or the slot's tag in braces, a colon, and the name.
+        int close = rest.indexOf('}');
+        if (!rest.startsWith("{") || close < 0) {
+            return null;
+        } else if (close == rest.length() - 1) {
+            return rest.substring(1, close);
+        }
+        return rest.charAt(close + 1) == ':' ? rest.substring(close + 2) : null;
     }
 
     /** Returns the key of the counter that makes the bases of this lock. */

@@ -1,14 +1,12 @@
--- The functions that the scripts share; prepended to each, after clock.lua, counter.lua, and push.lua or silent.lua.
--- Keys are written out with their number, and lists are not spread into arguments: some services check that before they
--- run a script.
+-- The functions that the scripts of locks share; prepended to each, after clock.lua, push.lua or silent.lua,
+-- counter.lua and queue.lua. Keys are written out with their number, and lists are not spread into arguments: some
+-- services check that before they run a script.
 --
 -- KEYS[1] lock    hash: holder id -> "b<base>", or "s<settings>:<base>" after exact settings of its length, with their
 --                 number. The base is that of its tokens. The value is no number: a release of Redisson's read lock
 --                 counts down from each number in the hash, and the server would do nothing else for days.
 --                 No such key: free. Redisson's locks live under the same key, as fields "<uuid>:<thread id>".
--- KEYS[2] queue   sorted set, two members for each waiting holder id: the id, by its ticket, and right after it, by its
---                 ticket and a half, the stamp "ticket:stamp:poll:lease:nonce", stamp, poll and lease in ms, the
---                 stamp of server time; the nonce as its client sent it, or UNKNOWN. Never contains the holder.
+-- KEYS[2] queue   see queue.lua. Never contains the holder.
 -- KEYS[3] counter integer: the last base of all locks that share it. In a cluster, of those of one slot.
 -- ARGV[1] the holder id that the call is about
 --
@@ -22,14 +20,8 @@ local function baseIn(value)
   return number(string.match(value, '%d+$'))
 end
 
--- The numbers of clients in the queue and at Redisson. A run asks for each once, when it first needs it: calls are most
--- of a script's cost. Every change of the queue updates its number.
-local size, theirs
-
-local function queued()
-  size = size or redis.call('ZCARD', KEYS[2]) / 2
-  return size
-end
+-- The number of clients that wait at Redisson. A run asks once, when it first needs it.
+local theirs
 
 local function rivalry()
   theirs = theirs or rivals({releasesOf(KEYS[1])})[1] or 0
@@ -53,22 +45,6 @@ local function hold(id, lease, base)
   return base
 end
 
--- Removes the id with this ticket from the queue.
-local function remove(ticket)
-  redis.call('ZREMRANGEBYSCORE', KEYS[2], ticket, ticket + 0.5)
-  size = size and size - 1
-end
-
-local function leave(id)
-  local ticket = redis.call('ZSCORE', KEYS[2], id)
-  if ticket then
-    remove(tonumber(ticket))
-  end
-end
-
--- Stands for the nonce of a client that must ask before it uses a grant. No nonce is negative.
-local UNKNOWN = '-1'
-
 -- Returns what is in the stamp of an entry: whether it is alive, poll, lease, nonce, ms since the stamp. An entry whose
 -- client has missed three polls is dead.
 local function read(stamp)
@@ -77,37 +53,6 @@ local function read(stamp)
     return false, 0, 0, UNKNOWN, 0
   end
   return now - at <= 3 * poll, tonumber(poll), tonumber(lease), nonce, math.max(0, now - at)
-end
-
--- Returns id, stamp and ticket of the first entry of the queue.
-local function first()
-  local entry = redis.call('ZRANGE', KEYS[2], 0, 1, 'WITHSCORES')
-  return entry[1], entry[3], tonumber(entry[2])
-end
-
--- Puts an id at the tail of the queue, or stamps its entry as alive. "absent": the id is known not to be in the queue.
-local function enqueue(id, lease, poll, nonce, absent)
-  local fresh = queued() == 0
-  local ticket = not fresh and not absent and redis.call('ZSCORE', KEYS[2], id)
-  if ticket then
-    ticket = tonumber(ticket)
-    redis.call('ZREMRANGEBYSCORE', KEYS[2], ticket + 0.5, ticket + 0.5)
-  else
-    local last = fresh and {} or redis.call('ZREVRANGE', KEYS[2], 0, 0, 'WITHSCORES')
-    ticket = math.floor(number(last[2])) + 1
-    size = size + 1
-  end
-  -- A client listens at one server. If it listens here now and at the grant, stamp and grant have the same clock.
-  local asked = hears(id) == true and nonce or UNKNOWN
-  redis.call('ZADD', KEYS[2], ticket, id, ticket + 0.5,
-    string.format('%.0f:%.0f:%.0f:%.0f:%s', ticket, now, poll, lease, asked))
-  -- Longer than any entry lives, and never shorter than another entry with a longer poll needs.
-  local keep = 5 * poll + 60000
-  local ends = (fresh or redis.call('PTTL', KEYS[2]) < keep) and redis.pcall('PEXPIRE', KEYS[2], keep)
-  if type(ends) == 'table' then
-    remove(ticket)
-    error(ends.err, 0)
-  end
 end
 
 -- Gives the free lock to the first live entry of the queue whose client listens. The first lease is short: if the

@@ -31,6 +31,25 @@ public class RedisKeysTest {
     void namesOfKeysStayAsTheyAre(String name, String queue) {
         assertThat(KEYS.of(name)).containsExactly(name, queue, KEYS.counter(name));
         assertThat(KEYS.queue(name)).isEqualTo(queue);
+        String rest = queue.substring("holdfast:q".length());
+        assertThat(KEYS.ofPool(name))
+                .containsExactly("holdfast:h" + rest, "holdfast:o" + rest, KEYS.counter(name), "holdfast:e" + rest);
+    }
+
+    /** A message about a pool carries the key of its holds. Anybody may publish any text. */
+    @Test
+    void thePoolOfAKeyIsFound() {
+        for (String name : new String[] {
+            "a", "{a}", "a{a}", "a}", "{}a", ":a", ":{a}", "{a}:a", "a}:a", "{a}:a}", "a{b", "{}{x}", "{}", "}", "{", ""
+        }) {
+            assertThat(KEYS.poolOf(KEYS.poolHolds(name))).as(name).isEqualTo(name);
+        }
+        for (String key : new String[] {"a", "holdfast:q:{a}", "holdfast:h", "holdfast:h:a", "lock:holdfast:h:{a}"}) {
+            assertThat(KEYS.poolOf(key)).as(key).isNull();
+        }
+        // No name has these keys, so nobody waits for what they stand for.
+        assertThat(KEYS.poolOf("holdfast:h:{a}b")).isNull();
+        assertThat(KEYS.poolOf("holdfast:h:{a}:")).isEmpty();
     }
 
     @Test
