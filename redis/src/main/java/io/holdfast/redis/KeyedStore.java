@@ -23,6 +23,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -40,6 +41,9 @@ final class KeyedStore implements LockStore {
 
     /** Takes the key of a lock. */
     private final Function<String, CompletionStage<List<Finding>>> diagnosis;
+
+    /** The view of pools, translated, once somebody asked for it; null if the store below has none. */
+    private final AtomicReference<@Nullable KeyedStore> pools = new AtomicReference<>();
 
     /** @param cards not translated, because cards name locks as users do */
     KeyedStore(
@@ -133,6 +137,16 @@ final class KeyedStore implements LockStore {
     @Override
     public Optional<CardStore> cards() {
         return cards;
+    }
+
+    @Override
+    public Optional<LockStore> pools() {
+        if (pools.get() == null) {
+            below.pools()
+                    .ifPresent(
+                            view -> pools.compareAndSet(null, new KeyedStore(view, keys, Optional.empty(), diagnosis)));
+        }
+        return Optional.ofNullable(pools.get());
     }
 
     @Override

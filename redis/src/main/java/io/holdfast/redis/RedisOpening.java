@@ -20,6 +20,7 @@ import io.holdfast.redis.server.RedisErrors;
 import io.holdfast.redis.server.RedisKeys;
 import io.holdfast.redis.server.RedisSettings;
 import io.holdfast.redis.server.RedisSettings.Topology;
+import io.holdfast.redis.server.RefusedCommands;
 import io.holdfast.redis.server.ServerInfo;
 import io.holdfast.spi.Finding;
 import io.holdfast.spi.LockStore;
@@ -32,6 +33,7 @@ import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
@@ -62,6 +64,9 @@ final class RedisOpening {
 
     /** Whether each slot has a counter of its own, because a script may not use keys of two. */
     private volatile boolean countsPerSlot;
+
+    /** The commands that pools need and this user may not run; known once the server was probed. */
+    private RefusedCommands refusedToPools = new RefusedCommands(Map.of());
 
     /** Whether a grant may help if scripts are refused; not if the server has no command that runs them. */
     private boolean grantHelps = true;
@@ -118,7 +123,7 @@ final class RedisOpening {
 
     private LockStore open() {
         RedisKeys keys = keys();
-        RedisMessages messages = new RedisMessages(keys.clientChannels(), settings.minReplicas() > 0, context.time());
+        RedisMessages messages = new RedisMessages(keys, settings.minReplicas() > 0, context.time());
         connections.onConnecting(messages::connecting);
         steps.connect(connections.connect(() -> {
             CommandsOpening opened = modeCommands;
@@ -159,7 +164,15 @@ final class RedisOpening {
                     keys, messages, bound -> ThreadLocalRandom.current().nextLong(bound), closing);
         }
         return new LuaLockStore(
-                settings, keys(), scripts, commandErrors, connections, messages, context.time(), closing);
+                settings,
+                keys(),
+                scripts,
+                commandErrors,
+                connections,
+                messages,
+                context.time(),
+                refusedToPools,
+                closing);
     }
 
     private RedisDiagnosis diagnosis() {
@@ -289,6 +302,7 @@ final class RedisOpening {
         RedisProbe.Found found = new RedisProbe(scripts, connections, commandErrors, steps)
                 .find(probed, batch(keys), keys.clientChannels() + context.clientId());
         connections.clock(probed[0]).observe(found.serverMillis());
+        refusedToPools = found.refusedToPools();
         if (found.refusesTwoSlots()) {
             // Behind a proxy there is a cluster.
             countsPerSlot = true;

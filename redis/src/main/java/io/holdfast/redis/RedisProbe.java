@@ -26,10 +26,16 @@ final class RedisProbe {
      * What a probe found.
      *
      * @param refused the commands that it refused for good. What a replica or a full server refuses may pass
+     * @param refusedToPools those that only pools use
      * @param refusesTwoSlots whether the server refused the script that renews holds of several slots. Not if the trial
      *     failed for a reason that may pass: all clients of a server must agree about this
      */
-    record Found(Allowed allowed, long serverMillis, RefusedCommands refused, boolean refusesTwoSlots) {}
+    record Found(
+            Allowed allowed,
+            long serverMillis,
+            RefusedCommands refused,
+            RefusedCommands refusedToPools,
+            boolean refusesTwoSlots) {}
 
     /** How the trial of a renewal of several holds ended. */
     private enum Batches {
@@ -77,11 +83,12 @@ final class RedisProbe {
                 long serverMillis = reply.number();
                 RefusedCommands refused = RefusedCommands.forGood(reply.texts(), errors);
                 boolean pushes = reply.flag();
+                RefusedCommands refusedToPools = RefusedCommands.forGood(reply.texts(), errors);
                 scripts.restrict(allowed.withPushes(pushes));
                 Batches batches = batches(batchKeys);
                 Allowed found = allowed.withPushes(pushes).withBatches(batches == Batches.ALLOWED);
                 scripts.restrict(found);
-                return new Found(found, serverMillis, refused, batches == Batches.REFUSED);
+                return new Found(found, serverMillis, refused, refusedToPools, batches == Batches.REFUSED);
             } catch (StoreException e) {
                 if (!isRefusal(e)) {
                     throw e;

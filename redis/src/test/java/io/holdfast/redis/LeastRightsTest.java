@@ -4,6 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.Lease;
 import io.holdfast.LockClient;
+import io.holdfast.spi.AcquireRequest;
+import io.holdfast.spi.LockStore;
+import io.holdfast.spi.ReleaseRequest;
+import io.holdfast.spi.RenewRequest;
+import io.holdfast.testkit.contract.RecordingListener;
 import io.holdfast.testkit.servers.Installation;
 import io.holdfast.testkit.servers.RedisCluster;
 import io.holdfast.testkit.servers.RedisReplication;
@@ -142,6 +147,29 @@ class LeastRightsTest {
                 b.abandon(name, waiting);
                 a.inspect(name);
             }
+            usePermits(a);
+        }
+    }
+
+    /** One of two holds runs out behind a waiter, so the scripts use all commands that they have. */
+    private static void usePermits(TestClient a) {
+        LockStore pools = a.store.pools().orElseThrow();
+        pools.listen(new RecordingListener());
+        for (int i = 0; i < 5; i++) {
+            String name = "export:" + i;
+            String held = a.newHolder();
+            String ends = a.newHolder();
+            TestClient.get(pools.acquire(AcquireRequest.once(name, held, 30_000).weighing(1, 2)));
+            TestClient.get(pools.acquire(AcquireRequest.once(name, ends, 30_000).weighing(1, 2)));
+            String waiting = a.newHolder();
+            TestClient.get(pools.acquire(a.request(name, waiting, 30_000, true).weighing(2, 2)));
+            TestClient.get(pools.renew(RenewRequest.set(name, ends, 1, 1)));
+            TestClient.get(pools.renew(RenewRequest.extend(name, held, 60_000, 0)));
+            TestClient.get(pools.release(ReleaseRequest.of(name, held)));
+            TestClient.get(pools.acquire(a.request(name, waiting, 30_000, true).weighing(2, 2)));
+            TestClient.get(pools.abandon(name, waiting));
+            TestClient.get(pools.forceRelease(name, null));
+            assertThat(TestClient.get(pools.inspect(name)).used()).isZero();
         }
     }
 

@@ -3,7 +3,6 @@ package io.holdfast.redis.lua;
 import io.holdfast.redis.connect.RedisConnections;
 import io.holdfast.redis.messages.RedissonReleases;
 import io.holdfast.redis.server.RedisErrors;
-import io.holdfast.redis.server.RedisKeys;
 import io.holdfast.spi.RenewAnswers;
 import io.holdfast.spi.RenewReply;
 import io.holdfast.spi.RenewRequest;
@@ -28,23 +27,20 @@ public final class BatchRenewals {
     /** The answer of most renewals, which do not count the waiting clients. */
     private static final RenewReply RENEWED = new RenewReply.Renewed(0);
 
-    private final RedisKeys keys;
+    private final LuaParts parts;
+    private final NameKind kind;
     private final Scripts scripts;
     private final RedisErrors errors;
     private final RedisConnections connections;
     private final RedissonReleases redisson;
 
-    BatchRenewals(
-            RedisKeys keys,
-            Scripts scripts,
-            RedisErrors errors,
-            RedisConnections connections,
-            RedissonReleases redisson) {
-        this.keys = keys;
-        this.scripts = scripts;
-        this.errors = errors;
-        this.connections = connections;
-        this.redisson = redisson;
+    BatchRenewals(LuaParts parts) {
+        this.parts = parts;
+        this.kind = parts.kind();
+        this.scripts = parts.scripts();
+        this.errors = parts.errors();
+        this.connections = parts.connections();
+        this.redisson = parts.messages().redisson();
     }
 
     /** What the requests of one command have in common. */
@@ -114,8 +110,10 @@ public final class BatchRenewals {
     private void send(Chunk chunk, RenewAnswers answers) {
         renewal(chunk).whenComplete((replies, error) -> {
             StoreException failed = error == null ? null : errors.of(error);
-            // A slot can take long to move. Its locks are renewed even then, by commands without the queue's key.
-            boolean apart = failed != null && RedisErrors.keysAreApart(error);
+            // A slot can take long to move. Its locks are renewed even then, by commands without the queue's key. A
+            // hold
+            // of a pool has two keys, so its renewal was repeated until both had moved, or for as long as allowed.
+            boolean apart = failed != null && kind == NameKind.LOCKS && RedisErrors.keysAreApart(error);
             // A batch may be refused for good because this user has lost the right to one of its keys.
             boolean refused =
                     failed != null && chunk.requests.size() > 1 && failed.outcome() == StoreException.Outcome.FATAL;
@@ -141,8 +139,9 @@ public final class BatchRenewals {
 
     private CompletionStage<RenewReply[]> renewal(Chunk chunk) {
         List<RenewRequest> requests = chunk.requests;
-        LuaScript script = requests.size() == 1 ? LuaScript.RENEW_ONE : LuaScript.RENEW;
-        return scripts.run(script, renewalKeys(chunk), renewalArgs(chunk), reply -> {
+        LuaScript script = requests.size() == 1 ? kind.renewOne : kind.renew;
+        String[] all = kind.renewalKeys(parts.allKeys(), requests, chunk.group.counted);
+        return scripts.run(script, all, renewalArgs(chunk), reply -> {
             connections.clock(requests.get(0).name()).observe(reply.number());
             for (RenewRequest request : requests) {
                 redisson.unwatch(request.name(), request.holderId());
@@ -167,18 +166,6 @@ public final class BatchRenewals {
             replies[(int) others[i] - 1] = others[i + 1] == 0 ? new RenewReply.Gone() : new RenewReply.Superseded();
         }
         return replies;
-    }
-
-    private String[] renewalKeys(Chunk chunk) {
-        int holds = chunk.requests.size();
-        String[] names = new String[chunk.group.counted ? 2 * holds : holds];
-        for (int i = 0; i < holds; i++) {
-            names[i] = chunk.requests.get(i).name();
-            if (chunk.group.counted) {
-                names[holds + i] = keys.queue(names[i]);
-            }
-        }
-        return names;
     }
 
     private static String[] renewalArgs(Chunk chunk) {

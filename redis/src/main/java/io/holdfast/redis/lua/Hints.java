@@ -1,9 +1,6 @@
 package io.holdfast.redis.lua;
 
-import io.holdfast.redis.connect.RedisConnections;
-import io.holdfast.redis.messages.Publishing;
 import io.holdfast.redis.server.Log;
-import io.holdfast.redis.server.RedisErrors;
 import io.holdfast.redis.server.RedisKeys;
 import io.holdfast.spi.HolderId;
 import io.holdfast.spi.StoreException;
@@ -14,35 +11,35 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 
 /**
- * Sends other clients the messages that scripts may not send: that a lock is free, that a client waits, and that
- * a hold was ended by force. A hint is
- * sent after the script, and no answer is waited for. A lost hint costs its receiver the time until its next poll.
+ * Sends other clients the messages that scripts may not send: that a lock is free or a pool has room, that a client
+ * waits, and that a hold was ended by force. A hint is sent after the script, and no answer is waited for. A lost hint
+ * costs its receiver the time until its next poll.
  */
 public final class Hints {
 
-    private final RedisConnections connections;
-    private final RedisKeys keys;
-    private final Publishing publishing;
-    private final RedisErrors errors;
+    private final LuaParts parts;
     private final String server;
     private final AtomicBoolean refused = new AtomicBoolean();
 
-    Hints(RedisConnections connections, RedisKeys keys, Publishing publishing, RedisErrors errors, String server) {
-        this.connections = connections;
-        this.keys = keys;
-        this.publishing = publishing;
-        this.errors = errors;
-        this.server = server;
+    Hints(LuaParts parts) {
+        this.parts = parts;
+        this.server = parts.settings().describe();
     }
 
-    /** Says that the lock was left free. Redisson's clients receive it in each way in which a script would send it. */
+    /**
+     * Says that the name was left free. Redisson's clients, which wait for locks alone, receive it in each way in which
+     * a script would send it.
+     */
     void released(String name, String firstWaiting) {
         tell("r", firstWaiting, name);
+        if (parts.areOfPools()) {
+            return;
+        }
         String channel = RedisKeys.redissonChannel(name);
-        if (publishing.releasesPlain()) {
+        if (parts.scripts().publishing().releasesPlain()) {
             send(commands -> commands.publish(channel, RedisKeys.RELEASED));
         }
-        if (publishing.releasesSharded()) {
+        if (parts.scripts().publishing().releasesSharded()) {
             send(commands -> commands.spublish(channel, RedisKeys.RELEASED));
         }
     }
@@ -57,10 +54,12 @@ public final class Hints {
         tell("c", holderId, name);
     }
 
-    private void tell(String kind, String holderId, String name) {
+    private void tell(String what, String holderId, String name) {
         String client = HolderId.client(holderId);
         if (!client.isEmpty()) {
-            send(commands -> commands.publish(keys.clientChannels() + client, kind + " " + holderId + " " + name));
+            String key = parts.keys(name)[0];
+            send(commands ->
+                    commands.publish(parts.allKeys().clientChannels() + client, what + " " + holderId + " " + key));
         }
     }
 
@@ -69,7 +68,7 @@ public final class Hints {
             return;
         }
         try {
-            var unused = message.apply(connections.commands()).whenComplete((heard, error) -> {
+            var unused = message.apply(parts.connections().commands()).whenComplete((heard, error) -> {
                 if (error != null && isRefusal(error) && refused.compareAndSet(false, true)) {
                     Log.LOG.log(
                             System.Logger.Level.WARNING,
@@ -86,6 +85,6 @@ public final class Hints {
     /** Returns whether the server refuses for good; not, for example, while a slot moves or the server starts. */
     private boolean isRefusal(Throwable error) {
         return error instanceof RedisCommandExecutionException
-                && errors.of(error).outcome() == StoreException.Outcome.FATAL;
+                && parts.errors().of(error).outcome() == StoreException.Outcome.FATAL;
     }
 }

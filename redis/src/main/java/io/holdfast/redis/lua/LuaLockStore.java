@@ -8,6 +8,7 @@ import io.holdfast.redis.messages.RedissonReleases;
 import io.holdfast.redis.server.RedisErrors;
 import io.holdfast.redis.server.RedisKeys;
 import io.holdfast.redis.server.RedisSettings;
+import io.holdfast.redis.server.RefusedCommands;
 import io.holdfast.spi.AcquireAllReply;
 import io.holdfast.spi.AcquireReply;
 import io.holdfast.spi.AcquireRequest;
@@ -19,61 +20,65 @@ import io.holdfast.spi.ReleaseRequest;
 import io.holdfast.spi.RenewAnswers;
 import io.holdfast.spi.RenewReply;
 import io.holdfast.spi.RenewRequest;
+import io.holdfast.spi.StoreException;
 import io.holdfast.spi.StoreListener;
 import io.holdfast.spi.StoreState;
 import io.holdfast.spi.TimeSource;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.Supplier;
+import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The store of mode {@code lua}: each command is one script, whose head documents its arguments and results.
+ * The store of mode {@code lua}: each command is one script, whose head documents its arguments and results. It is a
+ * store of locks, or its view of pools; {@link NameKind} has the difference.
  *
  * <p>Keeps no state of locks except which of Redisson's releases it listens for ({@link RedissonReleases}). Stages
  * complete on the driver's I/O thread.
  */
 public final class LuaLockStore implements LockStore {
 
-    /**
-     * Redisson's releases wake only the first few clients of the queue: the clients behind them would not get the lock.
-     */
-    private static final int LISTENERS_AHEAD_MAX = 2;
-
     private static final int NOT_A_LOCK = -3;
     private static final int RELEASED_AND_HELD = 2;
     private static final int RELEASED_TOO_LATE = 4;
-    private static final int OURS = 0;
-    private static final int HELD_BY_REDISSON = 1;
 
-    /** The argument of an acquire that counts the clients that wait at Redisson. */
-    private static final String COUNT = "c";
+    /** The code of a withdrawal from a pool that served those behind the id. */
+    private static final int LEFT_QUEUE = 2;
 
-    /** The argument of an acquire that writes in any case, so that replicas can be waited for. */
-    private static final String WRITE = "w";
-
-    private final RedisSettings settings;
-    private final RedisKeys keys;
+    private final LuaParts parts;
     private final Scripts scripts;
     private final RedisErrors errors;
-    private final RedisConnections connections;
     private final RedisMessages messages;
     private final Hints hints;
+    private final LuaAcquires acquires;
     private final BatchRenewals renewals;
     private final AcquireAllScript acquireAll;
+    private final RedissonSeen redissonSeen;
+
+    /** The commands that the scripts of pools need and this user may not run. */
+    private final RefusedCommands refusedToPools;
+
     private final Runnable closing;
 
     /** Null if the store does not wait for replicas. */
     private final @Nullable ReplicatedAcquires replicated;
 
-    private final RedissonSeen redissonSeen;
     private final AtomicBoolean closed = new AtomicBoolean();
 
-    /** @param closing closes the connections */
+    /** The view of pools, once somebody has asked for it; always null in the view. */
+    private final AtomicReference<@Nullable LuaLockStore> pools = new AtomicReference<>();
+
+    /**
+     * Makes the store of locks.
+     *
+     * @param refusedToPools the commands that the scripts of pools need and this user may not run
+     * @param closing closes the connections
+     */
     public LuaLockStore(
             RedisSettings settings,
             RedisKeys keys,
@@ -82,98 +87,68 @@ public final class LuaLockStore implements LockStore {
             RedisConnections connections,
             RedisMessages messages,
             TimeSource time,
+            RefusedCommands refusedToPools,
             Runnable closing) {
-        this.settings = settings;
-        this.keys = keys;
-        this.scripts = scripts;
-        this.errors = errors;
-        this.connections = connections;
-        this.messages = messages;
-        this.hints = new Hints(connections, keys, scripts.publishing(), errors, settings.describe());
-        this.renewals = new BatchRenewals(keys, scripts, errors, connections, messages.redisson());
-        this.redissonSeen = new RedissonSeen(time, settings.redissonChannels() != RedissonChannels.NONE);
-        this.acquireAll = new AcquireAllScript(keys, scripts, errors, connections, redissonSeen);
+        this(
+                new LuaParts(NameKind.LOCKS, settings, keys, scripts, errors, connections, messages),
+                new RedissonSeen(time, settings.redissonChannels() != RedissonChannels.NONE),
+                settings.minReplicas() == 0 ? null : new ReplicatedAcquires(settings, connections, errors),
+                refusedToPools,
+                closing);
+    }
+
+    private LuaLockStore(
+            LuaParts parts,
+            RedissonSeen redissonSeen,
+            @Nullable ReplicatedAcquires replicated,
+            RefusedCommands refusedToPools,
+            Runnable closing) {
+        this.parts = parts;
+        this.scripts = parts.scripts();
+        this.errors = parts.errors();
+        this.messages = parts.messages();
+        this.redissonSeen = redissonSeen;
+        this.replicated = replicated;
+        this.refusedToPools = refusedToPools;
         this.closing = closing;
-        this.replicated =
-                settings.minReplicas() == 0 ? null : new ReplicatedAcquires(settings, connections, scripts, errors);
+        this.hints = new Hints(parts);
+        this.acquires = new LuaAcquires(parts, hints, redissonSeen, replicated);
+        this.renewals = new BatchRenewals(parts);
+        this.acquireAll = new AcquireAllScript(parts.allKeys(), scripts, errors, parts.connections(), redissonSeen);
+    }
+
+    /** Returns the view of pools: the same connections and messages, other scripts and other keys. */
+    @Override
+    public Optional<LockStore> pools() {
+        if (parts.areOfPools()) {
+            return Optional.empty();
+        }
+        if (pools.get() == null) {
+            pools.compareAndSet(
+                    null, new LuaLockStore(parts.ofPools(), redissonSeen, replicated, refusedToPools, () -> {}));
+        }
+        return Optional.ofNullable(pools.get());
     }
 
     @Override
     public CompletionStage<AcquireReply> acquire(AcquireRequest request) {
-        return afterServerTime(request.name(), () -> acquireInSteps(request));
-    }
-
-    /** Begins a command that needs the server's time. Asks for the time first if it is not known yet. */
-    private <T> CompletionStage<T> afterServerTime(String name, Supplier<CompletionStage<T>> command) {
-        if (connections.clock(name).isKnown()) {
-            return command.get();
+        StoreException refusal =
+                parts.areOfPools() ? PoolRequests.refusal(request, parts.settings(), refusedToPools) : null;
+        if (refusal != null) {
+            return CompletableFuture.failedFuture(refusal);
         }
-        // If the question fails, the command was not executed.
-        return inspect(name)
-                .exceptionallyCompose(error -> CompletableFuture.failedFuture(errors.notExecuted(errors.of(error))))
-                .thenCompose(state -> command.get());
-    }
-
-    private CompletionStage<AcquireReply> acquireInSteps(AcquireRequest request) {
-        if (!request.queue() || messages.subscriptions().ready(request.name())) {
-            return acquireNow(request);
-        }
-        // A client that waits must receive the grant; a client that gets the lock at once need not listen at all.
-        return acquireNow(request.unqueued())
-                .thenCompose(reply -> reply instanceof AcquireReply.Granted
-                        ? CompletableFuture.completedFuture(reply)
-                        : messages.subscriptions()
-                                .prepare(request.name())
-                                .handle((ok, error) -> error)
-                                .thenCompose(ignored -> acquireNow(request)));
-    }
-
-    private CompletionStage<AcquireReply> acquireNow(AcquireRequest request) {
-        CompletableFuture<AcquireReply> outcome = new CompletableFuture<>();
-        acquire(request, outcome, true);
-        return outcome;
-    }
-
-    /** @param again whether to send the command again if the server refuses it as late */
-    private void acquire(AcquireRequest request, CompletableFuture<AcquireReply> outcome, boolean again) {
-        String name = request.name();
-        List<String> args = new ArrayList<>(5);
-        args.add(request.holderId());
-        args.add(Long.toString(request.leaseMillis()));
-        args.add(notAfter(name));
-        args.add(request.queue() ? place(request) : "");
-        if (replicated != null) {
-            args.add(WRITE);
-        } else if (redissonSeen.isRecent()) {
-            args.add(COUNT);
-        }
-        String[] all = args.toArray(String[]::new);
-        Scripts.Decoder<AcquireReply> decoder = (reply, unused) -> {
-            int code = reply.integer();
-            observe(name, reply);
-            if (again && AcquireRefusals.isLate(code)) {
-                acquire(request, outcome, false);
-                return;
-            }
-            AcquireRefusals.check(code, reply, errors, keys.counter(name));
-            outcome.complete(acquired(request, code == 1, reply));
-        };
-        if (replicated == null) {
-            scripts.run(LuaScript.ACQUIRE, keys.of(name), all, decoder, outcome);
-        } else {
-            replicated.run(keys.of(name), all, decoder, outcome);
-        }
+        return acquires.acquire(request);
     }
 
     /** Returns whether one command may take these locks. Not if replicas are waited for: that is done lock by lock. */
     @Override
     public boolean canAcquireAll(List<String> names) {
-        return replicated == null && acquireAll.takes(names);
+        return !parts.areOfPools() && replicated == null && acquireAll.takes(names);
     }
 
     @Override
     public CompletionStage<AcquireAllReply> acquireAll(List<AcquireRequest> requests) {
-        return afterServerTime(requests.get(0).name(), () -> acquireAll.acquire(requests));
+        return acquires.afterServerTime(requests.get(0).name(), () -> acquireAll.acquire(requests));
     }
 
     @Override
@@ -196,7 +171,7 @@ public final class LuaLockStore implements LockStore {
     }
 
     private CompletionStage<ReleaseReply> releaseOnly(String name, String holderId) {
-        return scripts.run(LuaScript.RELEASE, keys.of(name), new String[] {holderId}, reply -> {
+        return scripts.run(parts.kind().release, parts.keys(name), new String[] {holderId}, reply -> {
             messages.redisson().unwatch(name, holderId);
             return ReleaseReply.of(ended(name, reply));
         });
@@ -206,17 +181,23 @@ public final class LuaLockStore implements LockStore {
         String name = request.name();
         if (replicated != null
                 || !messages.subscriptions().ready(name)
-                || !connections.clock(name).isKnown()) {
+                || !parts.connections().clock(name).isKnown()
+                || parts.areOfPools() && !parts.pushes()) {
             // By two commands: replicas must have the hold before its lease is handed out, or nobody would receive the
-            // grant.
+            // grant, or the first in the queue of the pool is to get a hint.
             return releaseOnly(name, request.holderId())
                     .thenCompose(
                             reply -> reply.wasHeld() ? acquireNext(requeue) : CompletableFuture.completedFuture(reply));
         }
-        String[] args = {
-            request.holderId(), requeue.holderId(), Long.toString(requeue.leaseMillis()), place(requeue), notAfter(name)
-        };
-        return scripts.run(LuaScript.RELEASE, keys.of(name), args, (reply, outcome) -> {
+        List<String> args = new ArrayList<>(List.of(
+                request.holderId(),
+                requeue.holderId(),
+                Long.toString(requeue.leaseMillis()),
+                LuaAcquires.place(requeue),
+                parts.notAfter(name)));
+        acquires.addWeight(requeue, args);
+        String[] all = args.toArray(String[]::new);
+        return scripts.run(parts.kind().release, parts.keys(name), all, (reply, outcome) -> {
             messages.redisson().unwatch(name, request.holderId());
             int code = reply.integer();
             if (code == 0) {
@@ -229,8 +210,8 @@ public final class LuaLockStore implements LockStore {
                 acquireNext(requeue).whenComplete((acquired, error) -> StageGuard.complete(outcome, acquired, error));
                 return;
             }
-            observe(name, reply);
-            AcquireReply acquired = acquired(requeue, code == RELEASED_AND_HELD, reply);
+            parts.observe(name, reply);
+            AcquireReply acquired = acquires.acquired(requeue, code == RELEASED_AND_HELD, reply);
             if (acquired instanceof AcquireReply.Busy busy) {
                 tell(name, busy.holder());
             }
@@ -244,16 +225,19 @@ public final class LuaLockStore implements LockStore {
 
     @Override
     public CompletionStage<Boolean> abandon(String name, String holderId) {
-        CompletableFuture<Boolean> abandoned =
-                scripts.run(LuaScript.ABANDON, keys.of(name), new String[] {holderId}, reply -> ended(name, reply));
+        CompletableFuture<Boolean> abandoned = scripts.run(
+                parts.kind().abandon, parts.keys(name), new String[] {holderId}, reply -> ended(name, reply));
         // Only afterwards: the answer of an acquire of this id that is under way would begin to listen.
         return abandoned.whenComplete((held, error) -> messages.redisson().unwatch(name, holderId));
     }
 
     @Override
     public CompletionStage<StoreState> inspect(String name) {
-        return scripts.run(LuaScript.INSPECT, keys.of(name), new String[0], reply -> {
-            observe(name, reply);
+        return scripts.run(parts.kind().inspect, parts.keys(name), new String[0], reply -> {
+            parts.observe(name, reply);
+            if (parts.areOfPools()) {
+                return PoolRequests.state(reply);
+            }
             long remaining = reply.number();
             long base = reply.number();
             int waiting = reply.integer();
@@ -265,7 +249,7 @@ public final class LuaLockStore implements LockStore {
     @Override
     public CompletionStage<ForceReply> forceRelease(String name, @Nullable String holder) {
         String[] args = holder == null ? new String[0] : new String[] {holder};
-        return scripts.run(LuaScript.FORCE, keys.of(name), args, reply -> forced(name, reply));
+        return scripts.run(parts.kind().force, parts.keys(name), args, reply -> forced(name, reply));
     }
 
     private ForceReply forced(String name, ScriptReply reply) {
@@ -276,7 +260,7 @@ public final class LuaLockStore implements LockStore {
         if (code == 1) {
             leftFree(name, reply);
             String holder = reply.text();
-            if (!scripts.allowed().pushes() && !HolderId.isForeign(holder)) {
+            if (!parts.pushes() && !HolderId.isForeign(holder)) {
                 hints.forced(name, holder);
             }
             return new ForceReply.Ended(holder);
@@ -288,29 +272,41 @@ public final class LuaLockStore implements LockStore {
     @Override
     public Duration lateness() {
         // The server's clock runs at its own rate, and in whole ms.
-        return settings.timeout().plus(settings.timeout().dividedBy(100)).plusMillis(100);
+        return parts.settings()
+                .timeout()
+                .plus(parts.settings().timeout().dividedBy(100))
+                .plusMillis(100);
     }
 
     @Override
     public Duration recovery() {
-        return settings.recovery();
+        return parts.settings().recovery();
     }
 
     @Override
     public void listen(StoreListener listener) {
-        messages.listen(listener);
+        if (parts.areOfPools()) {
+            messages.listenToPools(listener);
+        } else {
+            messages.listen(listener);
+        }
     }
 
     @Override
     public String describe() {
-        return settings.describe();
+        return parts.settings().describe();
     }
 
+    /** Does nothing in a view: the store of locks closes what both use. */
     @Override
     public void close() {
-        if (closed.compareAndSet(false, true)) {
+        if (!parts.areOfPools() && closed.compareAndSet(false, true)) {
             messages.stop();
             scripts.close();
+            LuaLockStore view = pools.get();
+            if (view != null) {
+                view.scripts.close();
+            }
             if (replicated != null) {
                 replicated.close();
             }
@@ -333,40 +329,13 @@ public final class LuaLockStore implements LockStore {
         return scripts;
     }
 
-    private AcquireReply acquired(AcquireRequest request, boolean granted, ScriptReply reply) {
-        String name = request.name();
-        if (granted) {
-            messages.redisson().unwatch(name, request.holderId());
-            return new AcquireReply.Granted(reply.number(), reply.integer());
-        }
-        long remaining = reply.number();
-        int ahead = reply.integer();
-        int kind = reply.integer();
-        String holder = reply.text();
-        if (kind == HELD_BY_REDISSON) {
-            redissonSeen.now();
-        }
-        if (request.queue()) {
-            messages.subscriptions().waiting(name);
-            if (!scripts.allowed().pushes() && ahead == 0 && kind == OURS) {
-                hints.contended(name, holder);
-            }
-        }
-        if (request.queue() && kind == HELD_BY_REDISSON && ahead <= LISTENERS_AHEAD_MAX) {
-            messages.redisson().watch(name, request.holderId(), request.nonce());
-        } else {
-            messages.redisson().unwatch(name, request.holderId());
-        }
-        return new AcquireReply.Busy(remaining, ahead, holder);
-    }
-
     /** Reads the reply of a script that ends the hold of an id; returns whether there was one. */
     private boolean ended(String name, ScriptReply reply) {
-        boolean wasHeld = reply.integer() == 1;
-        if (wasHeld) {
+        int code = reply.integer();
+        if (code == 1 || code == LEFT_QUEUE) {
             leftFree(name, reply);
         }
-        return wasHeld;
+        return code == 1;
     }
 
     /** Reads which client to notify, and how many Redisson clients received the release. */
@@ -379,22 +348,8 @@ public final class LuaLockStore implements LockStore {
 
     /** Sends the hint of a release if scripts may not publish. */
     private void tell(String name, String firstWaiting) {
-        if (!scripts.allowed().pushes()) {
+        if (!parts.pushes()) {
             hints.released(name, firstWaiting);
         }
-    }
-
-    /** Returns the argument that asks for a place in the queue. */
-    private static String place(AcquireRequest request) {
-        return request.pollMillis() + ":" + Long.toString(request.nonce(), RedisMessages.NONCE_RADIX);
-    }
-
-    /** Returns the server time after which no caller waits for the answer, so the server refuses the command. */
-    private String notAfter(String name) {
-        return Long.toString(connections.clock(name).notAfterMillis(settings.timeout()));
-    }
-
-    private void observe(String name, ScriptReply reply) {
-        connections.clock(name).observe(reply.number());
     }
 }

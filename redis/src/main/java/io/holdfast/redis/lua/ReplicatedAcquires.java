@@ -35,24 +35,23 @@ public final class ReplicatedAcquires {
     private static final int GROUP_MAX = 200;
 
     private final RedisConnections connections;
-    private final Scripts scripts;
     private final RedisErrors errors;
     private final int needed;
     private final Duration patience;
     private final ConcurrentHashMap<ServerId, Lane> lanes = new ConcurrentHashMap<>();
     private volatile boolean closed;
 
-    ReplicatedAcquires(RedisSettings settings, RedisConnections connections, Scripts scripts, RedisErrors errors) {
+    ReplicatedAcquires(RedisSettings settings, RedisConnections connections, RedisErrors errors) {
         this.connections = connections;
-        this.scripts = scripts;
         this.errors = errors;
         this.needed = settings.minReplicas();
         this.patience = settings.timeout().dividedBy(2);
     }
 
-    /** Runs the script that acquires. */
-    <T> void run(String[] keys, String[] args, Scripts.Decoder<T> decoder, CompletableFuture<T> outcome) {
-        Task task = new Task(keys, args);
+    /** Runs the script that acquires a name of the caller's kind. */
+    <T> void run(
+            LuaParts parts, String[] keys, String[] args, Scripts.Decoder<T> decoder, CompletableFuture<T> outcome) {
+        Task task = new Task(parts, keys, args);
         CompletionStage<ScriptReply> answered = task.reply;
         answered.whenComplete((reply, error) -> {
             if (error != null) {
@@ -81,6 +80,7 @@ public final class ReplicatedAcquires {
     /** One acquire. */
     private static final class Task {
 
+        final LuaParts parts;
         final String[] keys;
         final String[] args;
         final CompletableFuture<ScriptReply> reply = new CompletableFuture<>();
@@ -88,9 +88,15 @@ public final class ReplicatedAcquires {
         /** Whether the task was put back once. Only the group that the task is in touches it. */
         boolean again;
 
-        Task(String[] keys, String[] args) {
+        Task(LuaParts parts, String[] keys, String[] args) {
+            this.parts = parts;
             this.keys = keys;
             this.args = args;
+        }
+
+        CompletionStage<ScriptReply> run(
+                StatefulRedisConnection<String, String> connection, LuaScript script, String[] with) {
+            return parts.scripts().run(connection.async(), script, keys, with);
         }
     }
 
@@ -163,9 +169,8 @@ public final class ReplicatedAcquires {
         private void send(StatefulRedisConnection<String, String> connection, List<Task> group) {
             List<CompletableFuture<ScriptReply>> replies = new ArrayList<>();
             for (Task task : group) {
-                replies.add(
-                        StageGuard.begin(() -> scripts.run(connection.async(), LuaScript.ACQUIRE, task.keys, task.args))
-                                .toCompletableFuture());
+                replies.add(StageGuard.begin(() -> task.run(connection, task.parts.kind().acquire, task.args))
+                        .toCompletableFuture());
             }
             var unused = CompletableFuture.allOf(replies.toArray(new CompletableFuture<?>[0]))
                     .whenComplete((all, ignored) -> answered(connection, group, replies));
@@ -254,7 +259,7 @@ public final class ReplicatedAcquires {
             // On the connection of the acquires, so in their order: the engine asks again under the same id, and a
             // withdrawal executed after that would end a hold whose lease was handed out.
             String[] args = {task.args[0]};
-            StageGuard.begin(() -> scripts.run(connection.async(), LuaScript.ABANDON, task.keys, args))
+            StageGuard.begin(() -> task.run(connection, task.parts.kind().abandon, args))
                     .whenComplete((held, error) -> task.reply.completeExceptionally(
                             errors.notReplicated(has, needed, patience, error == null)));
         }

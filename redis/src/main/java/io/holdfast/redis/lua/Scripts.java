@@ -62,6 +62,13 @@ public final class Scripts {
         this.forms = new Forms(Allowed.ALL, digests(Allowed.ALL));
     }
 
+    /** Returns the scripts of pools, for the same server and what it allows. */
+    Scripts ofPools() {
+        Scripts pools = new Scripts(LuaScript.OF_POOLS, connections, head, errors, time);
+        pools.restrict(allowed());
+        return pools;
+    }
+
     /** Uses only what the server allows, from now on. */
     public void restrict(Allowed found) {
         Forms before = forms;

@@ -1,10 +1,11 @@
 package io.holdfast.redis.messages;
 
+import io.holdfast.redis.server.RedisKeys;
 import io.holdfast.spi.PushedGrant;
 import io.holdfast.spi.StoreListener;
 import io.holdfast.spi.TimeSource;
 import java.util.Objects;
-import java.util.function.Consumer;
+import java.util.function.BiConsumer;
 import java.util.function.LongUnaryOperator;
 import org.jspecify.annotations.Nullable;
 
@@ -34,23 +35,25 @@ public final class RedisMessages implements Subscriptions.Receiver {
     /** The time over which {@link #listenSpread} spreads releases. */
     private static final long SPREAD_NANOS = 2_000_000;
 
+    private final RedisKeys keys;
     private final String clientChannels;
     private final boolean confirmsGrants;
     private final TimeSource time;
     private volatile @Nullable LongUnaryOperator spread;
     private volatile @Nullable StoreListener listener;
+    private volatile @Nullable StoreListener poolListener;
     private volatile @Nullable Subscriptions subscriptions;
     private volatile @Nullable RedissonReleases redisson;
 
     /**
      * Creates the messages of one client.
      *
-     * @param clientChannels the beginning of the names of all channels that are not Redisson's
      * @param confirmsGrants whether the receiver of a grant must ask again before using it, because replicas may lack
      *     it
      */
-    public RedisMessages(String clientChannels, boolean confirmsGrants, TimeSource time) {
-        this.clientChannels = clientChannels;
+    public RedisMessages(RedisKeys keys, boolean confirmsGrants, TimeSource time) {
+        this.keys = keys;
+        this.clientChannels = keys.clientChannels();
         this.confirmsGrants = confirmsGrants;
         this.time = time;
     }
@@ -73,6 +76,11 @@ public final class RedisMessages implements Subscriptions.Receiver {
         listener = receiver;
     }
 
+    /** Sets the receiver of messages about pools. Messages carry keys, and a pool's key is no lock's. */
+    public void listenToPools(StoreListener receiver) {
+        poolListener = receiver;
+    }
+
     /**
      * Like {@link #listen}, and reports each release a little later, by chance: every client that waits for the name
      * receives it, and these clients should not all ask at the same instant.
@@ -87,17 +95,25 @@ public final class RedisMessages implements Subscriptions.Receiver {
     /** Passes on nothing and sends nothing from now on. */
     public void stop() {
         listener = null;
+        poolListener = null;
         subscriptions().stop();
     }
 
     /** Reports that a lost connection for commands is about to take commands again. */
     public void connecting() {
-        tell(StoreListener::connecting);
+        StoreListener receiver = listener;
+        if (receiver != null) {
+            receiver.connecting();
+        }
     }
 
     @Override
     public void missed() {
-        tell(StoreListener::reconnected);
+        for (StoreListener receiver : new StoreListener[] {listener, poolListener}) {
+            if (receiver != null) {
+                receiver.reconnected();
+            }
+        }
     }
 
     @Override
@@ -106,47 +122,57 @@ public final class RedisMessages implements Subscriptions.Receiver {
             redisson().message(channel);
             return;
         }
-        StoreListener receiver = listener;
         int space = message.indexOf(' ', 2);
-        if (receiver == null || space < 0) {
+        if (space < 0) {
             return;
         }
         if (message.startsWith("g ")) {
             PushedGrant grant = grant(message, sameClockSinceNanos);
-            if (grant == null) {
-                return;
+            if (grant != null) {
+                tell(
+                        grant.name(),
+                        (receiver, name) -> granted(receiver, name.equals(grant.name()) ? grant : grant.named(name)));
             }
-            if (confirmsGrants) {
-                receiver.granted(grant.name(), grant.holderId());
-            } else {
-                redisson().unwatch(grant.name(), grant.holderId(), grant.nonce());
-                receiver.granted(grant);
-            }
-        } else if (message.startsWith("c ")) {
-            receiver.contended(message.substring(space + 1), message.substring(2, space));
+            return;
+        }
+        String id = message.substring(2, space);
+        String key = message.substring(space + 1);
+        if (message.startsWith("c ")) {
+            tell(key, (receiver, name) -> receiver.contended(name, id));
         } else if (message.startsWith("f ")) {
-            receiver.forced(message.substring(space + 1), message.substring(2, space));
+            tell(key, (receiver, name) -> receiver.forced(name, id));
         } else if (message.startsWith("r ")) {
-            released(message.substring(space + 1));
+            released(key);
         } else if (message.startsWith("y ")) {
             leftForRedisson(message, space + 1);
         }
     }
 
-    /** Lets a waiter ask now, or after its share of the spread. */
-    private void released(String name) {
-        LongUnaryOperator random = spread;
-        if (random == null) {
-            tell(receiver -> receiver.released(name));
+    private void granted(StoreListener receiver, PushedGrant grant) {
+        if (confirmsGrants) {
+            receiver.granted(grant.name(), grant.holderId());
         } else {
-            time.schedule(random.applyAsLong(SPREAD_NANOS), () -> tell(receiver -> receiver.released(name)));
+            redisson().unwatch(grant.name(), grant.holderId(), grant.nonce());
+            receiver.granted(grant);
         }
     }
 
-    private void tell(Consumer<StoreListener> event) {
-        StoreListener receiver = listener;
+    /** Lets a waiter ask now, or after its share of the spread. */
+    private void released(String key) {
+        LongUnaryOperator random = spread;
+        if (random == null) {
+            tell(key, StoreListener::released);
+        } else {
+            time.schedule(random.applyAsLong(SPREAD_NANOS), () -> tell(key, StoreListener::released));
+        }
+    }
+
+    /** Passes an event on to the receiver of messages about this key. */
+    private void tell(String key, BiConsumer<StoreListener, String> event) {
+        String pool = keys.poolOf(key);
+        StoreListener receiver = pool == null ? listener : poolListener;
         if (receiver != null) {
-            event.accept(receiver);
+            event.accept(receiver, pool == null ? key : pool);
         }
     }
 

@@ -3,13 +3,15 @@
 --
 -- KEYS    three keys that no client uses
 -- ARGV[1] the client's own channel
--- Result  {now, refused, 1 if scripts may publish}: each refused command, followed by the server's error to it
+-- Result  {now, refused, 1 if scripts may publish, refused to pools}: each refused command, followed by the server's
+--         error to it; the last are those that only pools use
 
-local refused = {}
-local function see(command, reply)
+local refused, toPools = {}, {}
+local function see(command, reply, among)
   if type(reply) == 'table' and reply.err then
-    refused[#refused + 1] = command
-    refused[#refused + 1] = reply.err
+    among = among or refused
+    among[#among + 1] = command
+    among[#among + 1] = reply.err
   end
   return reply
 end
@@ -34,6 +36,7 @@ see('zscore', redis.pcall('ZSCORE', KEYS[1], 'member'))
 see('zrank', redis.pcall('ZRANK', KEYS[1], 'member'))
 see('zrange', redis.pcall('ZRANGE', KEYS[1], 0, 0))
 see('zrevrange', redis.pcall('ZREVRANGE', KEYS[1], 0, 0))
+see('zrem', redis.pcall('ZREM', KEYS[1], 'member'), toPools)
 
 -- The writes come last, and only if they can be removed again.
 if #refused == 0 then
@@ -45,4 +48,4 @@ if #refused == 0 then
 end
 
 local now = clock.err and 0 or clock[1] * 1000 + math.floor(clock[2] / 1000)
-return {now, refused, mayTell(ARGV[1]) and 1 or 0}
+return {now, refused, mayTell(ARGV[1]) and 1 or 0, toPools}

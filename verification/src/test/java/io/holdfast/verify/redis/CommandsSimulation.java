@@ -50,7 +50,7 @@ public final class CommandsSimulation {
         RedisKeys keys = RedisKeys.ofServer(settings.internalPrefix());
         RedisErrors errors = new RedisErrors(settings.describe(), settings.timeout());
         connections = new SimConnections(end, server, settings);
-        messages = new RedisMessages(keys.clientChannels(), false, end.time());
+        messages = new RedisMessages(keys, false, end.time());
         DedicatedConnections dedicated =
                 new DedicatedConnections(connections::dedicated, connections::server, end.time(), errors);
         CompareProbe probe = new CompareProbe(connections, dedicated, errors, keys.probe(clientId));
