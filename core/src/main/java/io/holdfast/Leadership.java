@@ -13,9 +13,8 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.Executor;
-import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.ThreadPoolExecutor;
-import java.util.concurrent.TimeUnit;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongUnaryOperator;
@@ -48,6 +47,9 @@ public final class Leadership implements AutoCloseable {
     /** Begins the name of the lock that the leader holds, for tools: {@code locks.inspect(LOCK_PREFIX + name)}. */
     public static final String LOCK_PREFIX = "leader:";
 
+    /** A client that is closed in a call of the listener leaves the lock to the work that still runs. */
+    private static final LockOptions LOCK = LockOptions.defaults().leftAtClose();
+
     private static final Duration FIRST_PAUSE = Duration.ofSeconds(1);
     private static final Duration LONGEST_PAUSE = Duration.ofMinutes(1);
     /** A term that lasted for this time ends a series of failures. */
@@ -62,6 +64,7 @@ public final class Leadership implements AutoCloseable {
     private final TimeSource time;
     private final LongUnaryOperator jitter;
     private final Executor thread;
+    private final TermRun.Maker terms;
 
     /** The thread that calls the listener now. */
     private final AtomicReference<@Nullable Thread> calling = new AtomicReference<>();
@@ -88,14 +91,16 @@ public final class Leadership implements AutoCloseable {
             Duration stopWithin,
             TimeSource time,
             LongUnaryOperator jitter,
-            @Nullable Executor thread) {
+            @Nullable Executor thread,
+            TermRun.Maker terms) {
         this.client = client;
         this.name = name;
         this.listener = listener;
         this.stopWithin = stopWithin;
         this.time = time;
         this.jitter = jitter;
-        Executor own = thread == null ? oneThread(name) : thread;
+        this.terms = terms;
+        Executor own = thread == null ? oneThread() : thread;
         this.thread = task -> own.execute(() -> {
             calling.set(Thread.currentThread());
             try {
@@ -106,15 +111,14 @@ public final class Leadership implements AutoCloseable {
         });
     }
 
-    private static Executor oneThread(String name) {
-        ThreadPoolExecutor one = new ThreadPoolExecutor(
-                1,
-                1,
-                10,
-                TimeUnit.SECONDS,
-                new LinkedBlockingQueue<>(),
-                task -> DaemonThreads.unstarted("holdfast-leader-" + name, task));
-        one.allowCoreThreadTimeOut(true);
+    /**
+     * Returns an executor with one thread, which begins at the first election and stays: a listener that has returned
+     * from {@code onElected} learns of the revocation even if the system has no more threads.
+     */
+    private Executor oneThread() {
+        ExecutorService one =
+                Executors.newFixedThreadPool(1, task -> DaemonThreads.unstarted("holdfast-leader-" + name, task));
+        var unused = ended.thenRun(one::shutdown);
         return one;
     }
 
@@ -237,7 +241,8 @@ public final class Leadership implements AutoCloseable {
             ended.complete(null);
             return;
         }
-        CompletableFuture<Lease> asked = client.acquireAsync(LOCK_PREFIX + name).toCompletableFuture();
+        CompletableFuture<Lease> asked =
+                client.acquireAsync(LOCK_PREFIX + name, LOCK).toCompletableFuture();
         boolean late = TermRun.locked(state, () -> {
             campaign = asked;
             return closed;
@@ -255,7 +260,7 @@ public final class Leadership implements AutoCloseable {
     }
 
     private void elected(Lease lease) {
-        TermRun now = new TermRun(client, name, lease, listener, thread, time, stopWithin);
+        TermRun now = terms.make(client, name, lease, listener, thread, time, stopWithin);
         boolean late = TermRun.locked(state, () -> {
             campaign = null;
             run = now;

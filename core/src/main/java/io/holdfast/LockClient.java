@@ -91,6 +91,9 @@ public final class LockClient extends TaskForms implements AutoCloseable {
     /** The candidates that are not closed, or still release. */
     private final Set<Leadership> leaderships = ConcurrentHashMap.newKeySet();
 
+    /** Whether {@link #close} has begun, so that it may have missed a candidate that is added now. */
+    private volatile boolean closing;
+
     /** Replaced only by {@link #reopen}, after the engine before was closed. */
     private volatile Engine engine;
 
@@ -153,24 +156,36 @@ public final class LockClient extends TaskForms implements AutoCloseable {
      *
      * @throws IllegalArgumentException if the name of the lock is refused, or if {@link LeadershipOptions#stopWithin}
      *     is longer than a third of the client's lease time
-     * @throws LockClientClosedException if the client is closed
+     * @throws LockClientClosedException if the client is closed, or is being closed
      */
     public Leadership leadership(String name, LeadershipListener listener, LeadershipOptions options) {
         Limits.checkName(Leadership.LOCK_PREFIX + requireNonNull(name, "name"));
         requireNonNull(listener, "listener");
-        return leadership(name, listener, options, null);
+        return leadership(name, listener, options, null, TermRun::new);
     }
 
-    /** @param thread runs the listener's calls one after the other; null for a thread of its own */
+    /**
+     * For tests.
+     *
+     * @param thread runs the listener's calls one after the other; null for a thread of its own
+     */
     Leadership leadership(
-            String name, LeadershipListener listener, LeadershipOptions options, @Nullable Executor thread) {
+            String name,
+            LeadershipListener listener,
+            LeadershipOptions options,
+            @Nullable Executor thread,
+            TermRun.Maker terms) {
         Engine now = engine;
         now.ensureOpen();
         Duration stopWithin = options.stopWithin(now.settings.leaseNanos);
-        Leadership made =
-                new Leadership(this, name, listener, stopWithin, now.settings.time, now.settings::jittered, thread);
-        leaderships.add(made);
+        Leadership made = new Leadership(
+                this, name, listener, stopWithin, now.settings.time, now.settings::jittered, thread, terms);
         var unused = made.ended().thenRun(() -> leaderships.remove(made));
+        leaderships.add(made);
+        if (closing) {
+            made.ended().complete(null);
+            throw now.closed();
+        }
         made.begin();
         return made;
     }
@@ -294,6 +309,7 @@ public final class LockClient extends TaskForms implements AutoCloseable {
      */
     @Override
     public void close() {
+        closing = true;
         Leadership.closeAll(leaderships());
         engine.close();
     }
@@ -320,6 +336,7 @@ public final class LockClient extends TaskForms implements AutoCloseable {
         try {
             if (engine.isClosed()) {
                 engine = opener.get();
+                closing = false;
             }
         } finally {
             reopening.unlock();

@@ -20,13 +20,26 @@ import org.jspecify.annotations.Nullable;
  * lease: at {@code stopNanos} before the lease can end, unless the process was paused. The lease is released when the
  * calls have returned, or {@code stopNanos} after the revocation began.
  */
-final class TermRun {
+class TermRun {
+
+    /** Makes the run of a term; a test's may break a rule. */
+    @FunctionalInterface
+    interface Maker {
+        TermRun make(
+                LockClient client,
+                String leadership,
+                Lease lease,
+                LeadershipListener listener,
+                Executor thread,
+                TimeSource time,
+                Duration stopWithin);
+    }
 
     /** A suspended machine stops monotonic time, so a timer may not wait for as long as the lease lasts. */
     private static final long LOOK_NANOS = 1_000_000_000;
 
     private final LockClient client;
-    private final Lease lease;
+    final Lease lease;
     private final Term term;
     private final LeadershipListener listener;
     private final Executor thread;
@@ -37,7 +50,7 @@ final class TermRun {
     /** Completes when the lease is released and the listener's calls have returned; with whether the term failed. */
     private final CompletableFuture<Boolean> over;
 
-    private final CompletableFuture<Void> released = new CompletableFuture<>();
+    final CompletableFuture<Void> released = new CompletableFuture<>();
     private final CompletableFuture<Void> stopped = new CompletableFuture<>();
 
     /** Guards the fields below. Never held while the listener or the lease is called. */
@@ -45,7 +58,9 @@ final class TermRun {
 
     private boolean revoked;
     private boolean elected;
+    /** Whether the next campaign begins after a pause. */
     private boolean failed;
+
     private boolean releasing;
     /** The thread in {@code onElected}. */
     private @Nullable Thread working;
@@ -71,7 +86,7 @@ final class TermRun {
         this.over = released.thenCombine(stopped, (noLease, noCalls) -> locked(state, () -> failed));
     }
 
-    /** Completes when the term is over; with whether {@code onElected} failed. */
+    /** Completes when the term is over; with whether it failed, so that the next campaign begins after a pause. */
     CompletableFuture<Boolean> over() {
         return over;
     }
@@ -97,11 +112,11 @@ final class TermRun {
             giveUp(e);
             return;
         }
-        lease.onLost(() -> revoke("its lease is lost"));
+        lease.onLost(() -> revoke("its lease is lost", true));
         look();
     }
 
-    private void elect() {
+    void elect() {
         // The thread, or the whole process, may have taken long to come here.
         revokeIfDue();
         boolean begins = locked(state, () -> {
@@ -139,6 +154,12 @@ final class TermRun {
 
     /** Revokes the term if it is not, and returns at once. */
     void revoke(String why) {
+        revoke(why, false);
+    }
+
+    /** @param alone whether nobody asked for it. Then a term that never began is a failure, or candidates of a client
+     *     would pass a lease to and fro that is too short to lead */
+    private void revoke(String why, boolean alone) {
         TimeSource.Timer look;
         state.lock();
         try {
@@ -146,6 +167,7 @@ final class TermRun {
                 return;
             }
             revoked = true;
+            failed |= alone && !elected;
             if (working != null) {
                 working.interrupt();
             }
@@ -161,20 +183,31 @@ final class TermRun {
                 INFO,
                 "This process no longer leads \"" + term.leadership() + "\" (term " + term.fencingToken() + "): " + why,
                 null);
+        try {
+            stopNext();
+        } catch (Error e) {
+            // The listener has not begun, as its thread stays until the candidate is closed.
+            giveUp(e);
+        }
+    }
+
+    /** Lets the listener stop, after the call in which it is. */
+    void stopNext() {
         thread.execute(this::stop);
     }
 
-    private void stop() {
+    final void stop() {
         try {
             if (locked(state, () -> elected)) {
                 listener.onRevoked(term);
             }
         } catch (Throwable e) {
             LockClient.log(WARNING, "onRevoked of the leadership \"" + term.leadership() + "\" failed", e);
+        } finally {
+            Thread.interrupted();
+            release(true);
+            stopped.complete(null);
         }
-        Thread.interrupted();
-        release(true);
-        stopped.complete(null);
     }
 
     /** Looks at the lease, and again in time. */
@@ -192,15 +225,22 @@ final class TermRun {
 
     /** Revokes the term if there is just time to stop; returns how long after this moment that will be. */
     private long revokeIfDue() {
-        Duration remaining = lease.remaining();
-        long left = remaining.toNanos() - stopNanos;
+        long left = leftNanos();
         if (left <= 0) {
-            revoke("its lock was not renewed, and can be another's in " + DurationText.rounded(remaining));
+            revoke(
+                    "its lock was not renewed, and can be another's in " + DurationText.rounded(lease.remaining()),
+                    true);
         }
         return left;
     }
 
-    private void overdue() {
+    /** Returns how much of the lease is left beyond the time to stop. */
+    long leftNanos() {
+        return lease.remaining().toNanos() - stopNanos;
+    }
+
+    /** The time to stop is over. */
+    void overdue() {
         if (release(false)) {
             LockClient.log(
                     WARNING,
@@ -213,7 +253,7 @@ final class TermRun {
     }
 
     /** Releases the lease, once; returns whether this call did. */
-    private boolean release(boolean inTime) {
+    final boolean release(boolean inTime) {
         boolean began;
         state.lock();
         try {

@@ -71,7 +71,8 @@ class LeadershipTest extends EngineFixture {
                 left.add(term.remaining().toMillis());
             }
         };
-        Leadership leader = keep(client.leadership("a", listener, LeadershipOptions.defaults(), Runnable::run));
+        Leadership leader =
+                keep(client.leadership("a", listener, LeadershipOptions.defaults(), Runnable::run, TermRun::new));
         store.renews = ProbeStore.Fate.FAIL;
         store.acquires = ProbeStore.Fate.FAIL;
         advance(LEASE.toMillis() - STOP_MILLIS - 200);
@@ -144,7 +145,7 @@ class LeadershipTest extends EngineFixture {
     void stuck_listeners_are_waited_for_together() {
         LeadershipOptions options = LeadershipOptions.defaults().stopWithin(Duration.ofMillis(100));
         for (int i = 0; i < 8; i++) {
-            keep(client.leadership("stuck-" + i, new Recorder("one"), options, new Steps()));
+            keep(client.leadership("stuck-" + i, new Recorder("one"), options, new Steps(), TermRun::new));
         }
         assertThat(client.leaderships()).hasSize(8);
         long began = System.nanoTime();
@@ -170,7 +171,8 @@ class LeadershipTest extends EngineFixture {
                     throw new IllegalStateException("cannot lead");
                 },
                 LeadershipOptions.defaults(),
-                Runnable::run));
+                Runnable::run,
+                TermRun::new));
         advance(120_000);
         List<Long> pauses = new ArrayList<>();
         for (int i = 1; i < elections.size(); i++) {
@@ -206,8 +208,8 @@ class LeadershipTest extends EngineFixture {
                 valid.add(term.isValid());
             }
         };
-        keep(client.leadership("a", listener, LeadershipOptions.defaults(), Runnable::run));
-        keep(client.leadership("b", listener, LeadershipOptions.defaults(), Runnable::run));
+        keep(client.leadership("a", listener, LeadershipOptions.defaults(), Runnable::run, TermRun::new));
+        keep(client.leadership("b", listener, LeadershipOptions.defaults(), Runnable::run, TermRun::new));
         client.close();
         assertThat(valid).containsExactly(true, true);
         assertThat(server.size()).isZero();
@@ -335,7 +337,8 @@ class LeadershipTest extends EngineFixture {
 
     @Test
     void a_client_lists_its_candidates_until_they_are_closed() {
-        Leadership b = keep(client.leadership("b", term -> {}, LeadershipOptions.defaults(), Runnable::run));
+        Leadership b =
+                keep(client.leadership("b", term -> {}, LeadershipOptions.defaults(), Runnable::run, TermRun::new));
         Leadership a = lead(client, new Recorder("one"), Runnable::run);
         assertThat(client.leaderships()).containsExactly(a, b);
         a.close();
@@ -359,7 +362,7 @@ class LeadershipTest extends EngineFixture {
     }
 
     private Leadership lead(LockClient by, LeadershipListener listener, Executor thread) {
-        return keep(by.leadership("a", listener, LeadershipOptions.defaults(), thread));
+        return keep(by.leadership("a", listener, LeadershipOptions.defaults(), thread, TermRun::new));
     }
 
     private Leadership keep(Leadership made) {

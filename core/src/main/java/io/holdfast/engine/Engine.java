@@ -383,7 +383,8 @@ public final class Engine extends EngineParts {
         }
     }
 
-    LockClientClosedException closed() {
+    /** Returns what a call throws on a closed client. */
+    public LockClientClosedException closed() {
         return new LockClientClosedException("This LockClient (" + store.describe() + ") is closed");
     }
 
