@@ -30,8 +30,9 @@ public final class Inside {
      *
      * @param thread runs the listener's calls one after the other
      */
-    public static Leadership leadership(LockClient client, String name, LeadershipListener listener, Executor thread) {
-        return client.leadership(name, listener, LeadershipOptions.defaults(), thread);
+    public static Leadership leadership(
+            LockClient client, String name, LeadershipListener listener, Executor thread, LeaderBug bug) {
+        return client.leadership(name, listener, LeadershipOptions.defaults(), thread, bug.terms());
     }
 
     /** Begins to close a candidate, as its {@code close()} does that waits for the end. */

@@ -1,6 +1,7 @@
 package io.holdfast.engine;
 
 import io.holdfast.Inside;
+import io.holdfast.LeaderBug;
 import io.holdfast.Lease;
 import io.holdfast.LockClient;
 import io.holdfast.LockOptions;
@@ -89,8 +90,11 @@ public final class VerifyEngine {
     }
 
     /** Begins to close the client, as its {@code close()} does that waits for the end. */
-    public static void close(LockClient client) {
+    public static void close(LockClient client, LeaderBug bug) {
         Engine engine = Inside.engine(client);
+        if (bug == LeaderBug.CLIENT_IS_CLOSED_FIRST) {
+            var unused = engine.closeAsync();
+        }
         CompletableFuture<Void> all = Inside.closeLeaderships(client);
         if (!all.isDone()) {
             long patience = engine.settings.leaseNanos / 3 + Inside.RELEASE_NANOS;

@@ -67,7 +67,10 @@ public final class SimFaults {
 
     private void pause() {
         SimProcess process = any();
-        long length = random.nextLong(2 * SimProcess.LEASE_MILLIS) * 1_000_000;
+        pause(process, random.nextLong(2 * SimProcess.LEASE_MILLIS) * 1_000_000);
+    }
+
+    void pause(SimProcess process, long length) {
         recorder.log("%s: paused for %d ms", process.id, length / 1_000_000);
         recorder.event(Kind.PAUSED, process.id, "nanos", length);
         process.pausedNanos += process.time.pause(length);
@@ -113,18 +116,24 @@ public final class SimFaults {
     }
 
     private void close() {
-        SimProcess process = any();
+        close(any());
+    }
+
+    void close(SimProcess process) {
         if (process.isAlive() && !process.closed) {
             process.time.deliver(() -> {
                 recorder.log("%s: closes its client", process.id);
                 process.closed = true;
-                VerifyEngine.close(process.client);
+                VerifyEngine.close(process.client, simulation.leaderBug);
             });
         }
     }
 
     private void forceRelease() {
-        String name = Simulation.NAMES.get(random.nextInt(Simulation.NAMES.size()));
+        forceRelease(Simulation.NAMES.get(random.nextInt(Simulation.NAMES.size())));
+    }
+
+    void forceRelease(String name) {
         recorder.log("%s is released by force", name);
         forget(List.of(name));
         simulation.site.forceRelease(name);

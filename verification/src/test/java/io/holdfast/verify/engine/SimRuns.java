@@ -69,6 +69,7 @@ public final class SimRuns {
         assertThat(tally.toldOfLoss).isPositive();
         assertThat(tally.extended).isGreaterThan(seeds);
         assertThat(tally.refusedOthers).isPositive();
+        assertThat(tally.terms).isGreaterThan(seeds);
     }
 
     private static void replay(Simulation simulation) {
@@ -138,6 +139,7 @@ public final class SimRuns {
         private long refusedOthers;
         private long toldOfLoss;
         private long extended;
+        private long terms;
 
         /** Plays a history, which must hold. */
         public void play(Simulation simulation) {
@@ -158,6 +160,7 @@ public final class SimRuns {
             refusedOthers += simulation.refusedOthers;
             toldOfLoss += simulation.toldOfLoss;
             extended += simulation.extended;
+            terms += simulation.terms;
         }
 
         long granted() {
@@ -192,7 +195,7 @@ public final class SimRuns {
                     + overtakes
                     + " overtakes; " + nested + " times locked again, " + refusedOthers
                     + " times not by another thread, " + toldOfLoss + " unlocks that told of a loss; " + extended
-                    + " leases extended";
+                    + " leases extended; " + terms + " terms of leaders";
         }
     }
 }

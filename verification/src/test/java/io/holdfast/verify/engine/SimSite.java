@@ -16,6 +16,11 @@ public interface SimSite {
 
         void breakConnection();
 
+        /** Breaks the connection to all servers, and allows no new one for this time where the network can do so. */
+        default void cutOff(long nanos) {
+            breakConnection();
+        }
+
         /** The process has ended; with its machine: then the servers do not notice. */
         void die(boolean silently);
 

@@ -96,6 +96,10 @@ public final class SimTime implements TimeSource {
         return pausedUntilNanos - before;
     }
 
+    boolean isPaused() {
+        return pausedUntilNanos > world.nanoTime();
+    }
+
     void kill() {
         dead = true;
     }

@@ -2,6 +2,7 @@ package io.holdfast.verify.engine;
 
 import static java.util.Objects.requireNonNull;
 
+import io.holdfast.LeaderBug;
 import io.holdfast.Lease;
 import io.holdfast.LockClient;
 import io.holdfast.LockOptions;
@@ -99,8 +100,15 @@ public final class Simulation {
 
     final List<SimCandidate> candidates = new ArrayList<>();
 
+    final LeaderBug leaderBug;
+
     /** The token of the last election. */
     long lastTerm;
+
+    /** How often a candidate was elected. */
+    long terms;
+
+    private @Nullable SimFaults faults;
 
     /** Whether leases of this history are extended. */
     private final boolean extending;
@@ -113,13 +121,15 @@ public final class Simulation {
 
     /** @param maker makes the servers; may use what this simulation has except its site */
     public Simulation(long seed, Rules rules, Function<Simulation, SimSite> maker) {
-        this(seed, rules, ReentryBug.NONE, maker);
+        this(seed, rules, ReentryBug.NONE, LeaderBug.NONE, maker);
     }
 
-    public Simulation(long seed, Rules rules, ReentryBug reentryBug, Function<Simulation, SimSite> maker) {
+    public Simulation(
+            long seed, Rules rules, ReentryBug reentryBug, LeaderBug leaderBug, Function<Simulation, SimSite> maker) {
         this.seed = seed;
         this.rules = rules;
         this.reentryBug = reentryBug;
+        this.leaderBug = leaderBug;
         random = new SplittableRandom(seed);
         groups = new SplittableRandom(~seed);
         owners = new SplittableRandom(Long.reverse(seed));
@@ -134,11 +144,20 @@ public final class Simulation {
     }
 
     Findings run() {
+        try {
+            return play();
+        } finally {
+            candidates.forEach(SimCandidate::end);
+        }
+    }
+
+    private Findings play() {
         recorder.log("%s, %s", calm ? "calm" : "rough", site.describe());
         for (int i = 0; i < PROCESSES; i++) {
             addProcess();
         }
-        new SimFaults(this).schedule();
+        faults = new SimFaults(this);
+        faults.schedule();
         runUntil(world.nanoTime() + BUSY_TIME.toNanos());
         quiet = true;
         candidates.forEach(SimCandidate::close);
@@ -159,7 +178,8 @@ public final class Simulation {
     void addProcess() {
         SimProcess process = new SimProcess("p" + processes.size(), world, site, random.split(), rules);
         processes.add(process);
-        if (electing && candidacies.nextInt(2) == 0) {
+        // Two of one process take turns.
+        for (int i = electing ? candidacies.nextInt(3) : 0; i > 0; i--) {
             candidates.add(new SimCandidate(this, process));
         }
         for (int i = 0; i < USERS; i++) {
@@ -192,6 +212,7 @@ public final class Simulation {
         }
         checks.afterEachEvent();
         candidates.forEach(SimCandidate::look);
+        SimCandidate.checkApart(candidates);
         if (found != null) {
             throw found;
         }
@@ -221,6 +242,10 @@ public final class Simulation {
     }
 
     // --- what the users do ---
+
+    SimFaults faults() {
+        return requireNonNull(faults);
+    }
 
     /** Whether locks are still asked for there. */
     boolean isBusy(SimProcess process) {

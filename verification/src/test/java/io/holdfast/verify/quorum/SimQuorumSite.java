@@ -165,6 +165,11 @@ public final class SimQuorumSite implements SimSite {
         }
 
         @Override
+        public void cutOff(long nanos) {
+            members.forEach(member -> member.line.cutOff(nanos));
+        }
+
+        @Override
         public void die(boolean silently) {
             members.forEach(member -> member.line.die(silently));
         }

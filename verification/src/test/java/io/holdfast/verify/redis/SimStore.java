@@ -100,6 +100,11 @@ final class SimStore implements LockStore, SimSite.Link, SimLine.Listener {
     }
 
     @Override
+    public void cutOff(long nanos) {
+        line.cutOff(nanos);
+    }
+
+    @Override
     public String left() {
         return "";
     }

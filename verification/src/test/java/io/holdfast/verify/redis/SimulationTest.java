@@ -1,5 +1,6 @@
 package io.holdfast.verify.redis;
 
+import io.holdfast.LeaderBug;
 import io.holdfast.engine.VerifyEngine.Rules;
 import io.holdfast.verify.engine.ReentryBug;
 import io.holdfast.verify.engine.SimRuns;
@@ -72,7 +73,18 @@ class SimulationTest extends SimulationSuite {
                 bug.name(),
                 bug == ReentryBug.LOST_LEASE_IS_ENTERED_AGAIN ? 50 : 1,
                 SEEDS_FOR_BUGS,
-                seed -> new Simulation(seed, Rules.RIGHT, bug, SimulationTest::server));
+                seed -> new Simulation(seed, Rules.RIGHT, bug, LeaderBug.NONE, SimulationTest::server));
+    }
+
+    /** Seeded bugs of the leadership: every fourth history has candidates, and most of these show it. */
+    @ParameterizedTest(name = "{0}")
+    @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "NONE")
+    void finds_wrong_leaders(LeaderBug bug) {
+        SimRuns.assertFound(
+                bug.name(),
+                1,
+                SEEDS_FOR_BUGS,
+                seed -> new Simulation(seed, Rules.RIGHT, ReentryBug.NONE, bug, SimulationTest::server));
     }
 
     private static void assertFound(String bug, long from, ScriptBug script, boolean losesAbandons) {

@@ -88,6 +88,11 @@ public final class SimZooKeeperSite implements SimSite {
         }
 
         @Override
+        public void cutOff(long nanos) {
+            ensemble.cutOff(client, nanos);
+        }
+
+        @Override
         public void die(boolean silently) {
             died = true;
             client.die(silently);
