@@ -104,7 +104,7 @@ class PermitHistoriesTest extends EngineFixture {
                 }
             }
             case 7 -> {
-                Fate fate = Fate.values()[random.nextInt(Fate.values().length)];
+                Fate fate = List.of(Fate.values()).get(random.nextInt(Fate.values().length));
                 note("client " + at + ": acquires and releases " + fate);
                 pool.acquires = fate;
                 pool.releases = fate == Fate.REQUEST_FAILS ? Fate.REQUEST_HELD : fate;

@@ -410,7 +410,7 @@ class PermitsTest extends EngineFixture {
     void a_wait_that_ends_behind_the_gate_was_a_wait_for_others() {
         take(others.weight(5));
         for (int i = 0; i < 16; i++) {
-            ask(exports);
+            var unused = ask(exports);
         }
         CompletableFuture<Lease> bounded = ask(exports, DEFAULTS.waitAtMost(ofSeconds(10)));
         CompletableFuture<Optional<Lease>> maybe =
@@ -429,7 +429,7 @@ class PermitsTest extends EngineFixture {
     void a_wait_that_ends_behind_the_gate_of_a_failing_store_says_that() {
         take(others.weight(5));
         for (int i = 0; i < 16; i++) {
-            ask(exports);
+            var unused = ask(exports);
         }
         CompletableFuture<Lease> bounded = ask(exports, DEFAULTS.waitAtMost(ofSeconds(3)));
         pools.acquires = Fate.FAIL;
@@ -516,7 +516,7 @@ class PermitsTest extends EngineFixture {
     void one_attempt_does_not_wait_for_the_gate() {
         take(others.weight(5));
         for (int i = 0; i < 17; i++) {
-            ask(exports);
+            var unused = ask(exports);
         }
         assertThat(exports.tryAcquire()).isEmpty();
         assertThatThrownBy(() -> exports.acquire(Duration.ZERO))
