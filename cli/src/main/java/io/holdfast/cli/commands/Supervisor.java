@@ -158,9 +158,9 @@ final class Supervisor implements AutoCloseable {
             if (phase != Phase.RUNNING) {
                 return;
             }
-            stops = signal.name().equals("TERM") || signal.name().equals("INT") && !typed;
+            stops = signal.name().equals("TERM") || (signal.name().equals("INT") && !typed);
             // Typed while the command is being stopped, it says that no next one is wanted.
-            toldToEnd |= stops || typed && killer != null;
+            toldToEnd |= stops || (typed && killer != null);
         }
         if (stops) {
             stop(signal.name());
@@ -178,7 +178,7 @@ final class Supervisor implements AutoCloseable {
     void stop(String signal) {
         ProcessTree all;
         synchronized (this) {
-            if (tree == null || child == null || phase != Phase.RUNNING || killer == null && !child.isAlive()) {
+            if (tree == null || child == null || phase != Phase.RUNNING || (killer == null && !child.isAlive())) {
                 return;
             }
             all = tree;
