@@ -67,7 +67,8 @@ final class SimCandidate implements LeadershipListener {
         final long pausedBefore = process.pausedNanos;
 
         /** A failover loses what the old server granted a moment later. */
-        final long forgottenBefore = simulation.checks.forgotLately() ? SimChecks.NEVER : simulation.checks.forgottenNanos();
+        final long forgottenBefore =
+                simulation.checks.forgotLately() ? SimChecks.NEVER : simulation.checks.forgottenNanos();
 
         /** When it was no longer the term of a leader. */
         long revokedNanos = Long.MAX_VALUE;
