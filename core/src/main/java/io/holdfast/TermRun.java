@@ -105,6 +105,20 @@ class TermRun {
     }
 
     void begin() {
+        lease.onLost(() -> revoke("its lease is lost", true));
+        if (leftNanos() > 0) {
+            lead();
+            return;
+        }
+        // A store that hands the lock on by a message gives it a short time, which the client may have to lengthen
+        // before there is time to stop.
+        var unused = lease.extendAsync(Duration.ofNanos(3 * stopNanos)).whenComplete((done, error) -> lead());
+    }
+
+    private void lead() {
+        if (locked(state, () -> revoked)) {
+            return;
+        }
         try {
             thread.execute(this::elect);
         } catch (Error e) {
@@ -112,7 +126,6 @@ class TermRun {
             giveUp(e);
             return;
         }
-        lease.onLost(() -> revoke("its lease is lost", true));
         look();
     }
 

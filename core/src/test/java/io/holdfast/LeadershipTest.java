@@ -51,6 +51,21 @@ class LeadershipTest extends EngineFixture {
         assertThat(two.tokens.get(0)).isLessThan(one.tokens.get(1));
     }
 
+    /** A store that hands the lock on gives it three polls of time, which is less than the time to stop. */
+    @Test
+    void a_leader_to_whom_the_lock_is_handed_on_leads_as_soon_as_its_lease_is_long_enough() {
+        Leadership first = lead(client, new Recorder("one"), Runnable::run);
+        LockClient longLease =
+                client("two", probe("two"), settings -> settings.leaseNanos = Duration.ofSeconds(30).toNanos());
+        Leadership second = lead(longLease, new Recorder("two"), Runnable::run);
+        first.resign();
+        advance(1);
+        assertThat(second.isLeader()).isTrue();
+        assertThat(events).containsExactly("one elected", "one revoked", "two elected");
+        advance(60_000);
+        assertThat(second.isLeader()).isTrue();
+    }
+
     @Test
     void a_leader_leads_for_as_long_as_its_lease_is_renewed() {
         Leadership leader = lead(client, new Recorder("one"), Runnable::run);

@@ -182,7 +182,7 @@ public final class LuaLockStore implements LockStore {
         if (replicated != null
                 || !messages.subscriptions().ready(name)
                 || !parts.connections().clock(name).isKnown()
-                || parts.areOfPools() && !parts.pushes()) {
+                || (parts.areOfPools() && !parts.pushes())) {
             // By two commands: replicas must have the hold before its lease is handed out, or nobody would receive the
             // grant, or the first in the queue of the pool is to get a hint.
             return releaseOnly(name, request.holderId())
