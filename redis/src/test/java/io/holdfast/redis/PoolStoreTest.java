@@ -23,6 +23,7 @@ import java.net.URI;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import org.junit.jupiter.api.AfterEach;
@@ -194,8 +195,8 @@ class PoolStoreTest {
         assertThat(keys()).containsExactly("holdfast:b");
     }
 
-    private static TreeSet<String> keys() {
-        TreeSet<String> keys = new TreeSet<>();
+    private static Set<String> keys() {
+        Set<String> keys = new TreeSet<>();
         ((List<?>) requireNonNull(server.command("KEYS", "*"))).forEach(key -> keys.add((String) key));
         return keys;
     }

@@ -339,7 +339,7 @@ final class PoolScriptRun {
     private static List<String> stamps(List<String> queue) {
         List<String> stamps = new ArrayList<>();
         for (int i = 0; i + 1 < queue.size(); i += 2) {
-            String[] parts = queue.get(i + 1).split(":");
+            String[] parts = queue.get(i + 1).split(":", -1);
             stamps.add(queue.get(i) + " " + parts[5] + ":" + parts[6] + " " + parts[1] + ":" + parts[2] + ":" + parts[3]
                     + ":" + parts[4]);
         }

@@ -5,6 +5,7 @@ import java.util.ArrayDeque;
 import java.util.Queue;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -56,7 +57,7 @@ final class SimCaller implements Executor {
         /** As {@link #isInterrupted}, which is false while the thread waits for its turn. */
         private volatile boolean wasInterrupted;
 
-        private volatile int interrupts;
+        private final AtomicInteger interrupts = new AtomicInteger();
 
         Body() {
             super("simulated");
@@ -66,7 +67,7 @@ final class SimCaller implements Executor {
         @Override
         public void interrupt() {
             wasInterrupted = true;
-            interrupts++; // one thread runs at a time
+            interrupts.incrementAndGet();
             super.interrupt();
         }
 
@@ -96,7 +97,7 @@ final class SimCaller implements Executor {
 
     /** How often the thread has been interrupted. */
     int interrupts() {
-        return thread.interrupts;
+        return thread.interrupts.get();
     }
 
     @Override
