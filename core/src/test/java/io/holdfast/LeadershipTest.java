@@ -55,8 +55,10 @@ class LeadershipTest extends EngineFixture {
     @Test
     void a_leader_to_whom_the_lock_is_handed_on_leads_as_soon_as_its_lease_is_long_enough() {
         Leadership first = lead(client, new Recorder("one"), Runnable::run);
-        LockClient longLease =
-                client("two", probe("two"), settings -> settings.leaseNanos = Duration.ofSeconds(30).toNanos());
+        LockClient longLease = client(
+                "two",
+                probe("two"),
+                settings -> settings.leaseNanos = Duration.ofSeconds(30).toNanos());
         Leadership second = lead(longLease, new Recorder("two"), Runnable::run);
         first.resign();
         advance(1);
