@@ -55,10 +55,9 @@ class LeadershipTest extends EngineFixture {
     @Test
     void a_leader_to_whom_the_lock_is_handed_on_leads_as_soon_as_its_lease_is_long_enough() {
         Leadership first = lead(client, new Recorder("one"), Runnable::run);
-        LockClient longLease = client(
-                "two",
-                probe("two"),
-                settings -> settings.leaseNanos = Duration.ofSeconds(30).toNanos());
+        ProbeStore behind = probe("two");
+        behind.details = true;
+        LockClient longLease = client("two", behind, settings -> settings.leaseNanos = 30_000_000_000L);
         Leadership second = lead(longLease, new Recorder("two"), Runnable::run);
         first.resign();
         advance(1);
