@@ -184,7 +184,7 @@ public final class MemoryLockStore implements LockStore {
                     holderId -> clients.containsKey(HolderId.client(holderId)));
             T reply = command.apply(decision);
             NameRecord after = decision.after();
-            if (after.equals(NameRecord.FREE)) {
+            if (after.isEmpty()) {
                 records.remove(name);
             } else {
                 records.put(name, after);

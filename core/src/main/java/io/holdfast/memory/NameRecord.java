@@ -48,6 +48,11 @@ record NameRecord(List<Hold> holds, List<Entry> queue) {
         }
     }
 
+    /** Returns whether nothing needs to be kept of the name. A record's own equals would keep this class in memory. */
+    boolean isEmpty() {
+        return holds.isEmpty() && queue.isEmpty();
+    }
+
     /** Returns whether nobody holds the name or waits for it at this instant. */
     boolean isFree(long now) {
         return holds.stream().allMatch(hold -> hold.isOver(now))
