@@ -314,6 +314,8 @@ public final class Waiter {
             DeadlockException deadlock = DeadlockCheck.beforeParking(this);
             if (deadlock != null) {
                 engine().onLeave(this, State.FAILED, deadlock);
+                // Its lock may have taken the wake-up of an outcome that came first: a park now might not end.
+                continue;
             }
             LockSupport.park(this); // returns at once if the wait has ended
             if (Thread.interrupted()) {
@@ -334,10 +336,14 @@ public final class Waiter {
         return waitNanos == NO_DEADLINE && !asksOnce && parked != null && !options.ignoresDeadlocks() && !done;
     }
 
-    /** Returns the lease of this client that it waits for the end of; null if there is none at present. */
+    /**
+     * Returns the lease of this client that it waits for the end of; null if there is none at present. A waiter that was
+     * granted its own lease, and does not know it yet, waits for nothing.
+     */
     @Nullable
     ActiveLease blockedBy() {
-        return engine().current();
+        ActiveLease out = engine().current();
+        return out == lease ? null : out;
     }
 
     // --- the steps of a waiting thread; a simulation takes them for its threads ---

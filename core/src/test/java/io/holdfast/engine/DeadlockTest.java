@@ -6,11 +6,14 @@ import static org.assertj.core.api.InstanceOfAssertFactories.type;
 
 import io.holdfast.DeadlockException;
 import io.holdfast.DistributedLock;
+import io.holdfast.Inside;
 import io.holdfast.Lease;
 import io.holdfast.LeaseLostException;
 import io.holdfast.LockClient;
+import io.holdfast.LockClientClosedException;
 import io.holdfast.LockOptions;
 import io.holdfast.LockTimeoutException;
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -55,6 +58,28 @@ class DeadlockTest {
         }
         client.close();
         assertThat(failures).isEmpty();
+    }
+
+    /** A refusal takes the lock of the name, which may take the thread's wake-up. */
+    @Test
+    void a_waiter_whose_outcome_comes_while_it_is_refused_does_not_park() throws Exception {
+        Lease own = client.acquire("a", DEFAULTS.releasedByThread());
+        Waiter waiter = Waiter.blocking(DEFAULTS, WaitMode.PATIENT, null, System.nanoTime());
+        waiter.onSubmitted((NameEvents) Proxy.newProxyInstance(
+                NameEvents.class.getClassLoader(),
+                new Class<?>[] {NameEvents.class},
+                (proxy, method, arguments) -> switch (method.getName()) {
+                    case "settings" -> Inside.engine(client).settings;
+                    case "current" -> LeaseHandle.active(own);
+                    case "onLeave" -> {
+                        waiter.complete(new LockClientClosedException("first"));
+                        LockSupport.parkNanos(1);
+                        yield false;
+                    }
+                    default -> throw new UnsupportedOperationException(method.getName());
+                }));
+        assertThatThrownBy(waiter::await).isInstanceOf(LockClientClosedException.class);
+        own.release();
     }
 
     @ParameterizedTest
