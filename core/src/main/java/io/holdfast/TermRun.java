@@ -57,6 +57,9 @@ class TermRun {
     private final ReentrantLock state = new ReentrantLock();
 
     private boolean revoked;
+    /** Whether the lease was once long enough to stop in. Only then does the term lead. */
+    private boolean ready;
+
     private boolean elected;
     /** Whether the next campaign begins after a pause. */
     private boolean failed;
@@ -99,9 +102,9 @@ class TermRun {
         return time.nanoTime() - beganNanos;
     }
 
-    /** Returns whether the term is neither revoked nor over. */
+    /** Returns whether the term has begun, and is neither revoked nor over. */
     boolean leads() {
-        return !locked(state, () -> revoked) && lease.isValid();
+        return locked(state, () -> ready && !revoked) && lease.isValid();
     }
 
     void begin() {
@@ -116,7 +119,12 @@ class TermRun {
     }
 
     private void lead() {
-        if (locked(state, () -> revoked)) {
+        revokeIfDue();
+        boolean begins = locked(state, () -> {
+            ready = !revoked;
+            return ready;
+        });
+        if (!begins) {
             return;
         }
         try {
