@@ -4,7 +4,6 @@ import io.holdfast.LeaseLostException;
 import io.holdfast.LockException;
 import io.holdfast.LockStoreException;
 import io.holdfast.spi.StageWait;
-import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -26,7 +25,7 @@ record Answer<T extends @Nullable Object>(CompletionStage<T> sent, Consumer<T> m
     void await() {
         T answer;
         try {
-            answer = await(sent);
+            answer = StageWait.join(sent);
         } catch (CompletionException e) {
             throw e.getCause() instanceof LockStoreException failed ? Waiter.rethrown(failed) : e;
         }
@@ -82,17 +81,5 @@ record Answer<T extends @Nullable Object>(CompletionStage<T> sent, Consumer<T> m
             }
         });
         return done;
-    }
-
-    /**
-     * Waits for the end of a stage, even when interrupted, and returns its value. {@link CompletableFuture#join} is not
-     * enough: in a {@link java.util.concurrent.ForkJoinPool} that has all the threads it may have, it throws instead of
-     * waiting, and a release would fail after the work.
-     *
-     * @throws CompletionException if the stage failed
-     */
-    static <T extends @Nullable Object> T await(CompletionStage<T> stage) {
-        StageWait.awaitUninterruptibly(stage, Duration.ofNanos(Long.MAX_VALUE));
-        return stage.toCompletableFuture().join();
     }
 }

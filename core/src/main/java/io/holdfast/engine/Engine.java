@@ -391,7 +391,7 @@ public final class Engine extends EngineParts {
     /** Waits for the store's answer, which its command timeout bounds. */
     private <T> T await(CompletionStage<T> reply) {
         try {
-            return Answer.await(reply);
+            return StageWait.join(reply);
         } catch (CompletionException e) {
             throw StoreErrors.toUser(StoreErrors.of(e), store.describe());
         }

@@ -43,6 +43,18 @@ public final class StageWait {
     }
 
     /**
+     * Waits until the stage has ended, and returns its value. An interrupt does not end the wait, and stays set after
+     * it.
+     *
+     * @throws java.util.concurrent.CompletionException if the stage failed; its cause is why
+     * @throws java.util.concurrent.CancellationException if the stage was cancelled
+     */
+    public static <T extends @Nullable Object> T join(CompletionStage<T> stage) {
+        awaitUninterruptibly(stage, Duration.ofNanos(Long.MAX_VALUE));
+        return stage.toCompletableFuture().join();
+    }
+
+    /**
      * Waits until the stage has ended, or for this time, in real time. An interrupt does not end the wait, and stays
      * set after it.
      */

@@ -2,7 +2,6 @@ package io.holdfast.zookeeper;
 
 import io.holdfast.spi.DaemonThreads;
 import io.holdfast.spi.StageWait;
-import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -51,10 +50,8 @@ final class NamedThreads implements ThreadFactory, ZookeeperFactory {
             }
         };
         DaemonThreads.unstarted(NAME, make).start();
-        // The constructor does not connect; its threads do. An interrupt is left for the wait that follows. A join of a
-        // stage that is not made yet would be refused in a pool of threads that has all it may have.
-        StageWait.awaitUninterruptibly(made, Duration.ofNanos(Long.MAX_VALUE));
-        return made.join();
+        // The constructor does not connect; its threads do. An interrupt is left for the wait that follows.
+        return StageWait.join(made);
     }
 
     /** Returns why the last handle could not be made, or null. */
