@@ -12,11 +12,8 @@ import io.holdfast.engine.LockEvents.NameVisitor;
 import io.holdfast.spi.AcquireReply;
 import io.holdfast.spi.Finding;
 import io.holdfast.spi.ForceReply;
-import io.holdfast.spi.HolderId;
-import io.holdfast.spi.PushedGrant;
 import io.holdfast.spi.StageWait;
 import io.holdfast.spi.StoreHealth;
-import io.holdfast.spi.StoreListener;
 import io.holdfast.spi.StoreState;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -288,8 +285,8 @@ public final class Engine extends EngineParts {
     }
 
     /**
-     * Shows the names that somebody here waits for, those of pools, too. Takes no lock of the others, because few of the names have waiters;
-     * so it may pass over a wait that has just begun.
+     * Shows the names with waiters here, those of pools, too. Takes no lock of any other name, because few have waiters;
+     * so a wait that has just begun may be missing.
      */
     public void visitWaits(NameVisitor visitor) {
         names.values().forEach(name -> name.visitWaits(visitor));
@@ -355,10 +352,8 @@ public final class Engine extends EngineParts {
     }
 
     @Override
-    void handle(String name, String holderId, long leaseNanos, Consumer<NameState> event) {
-        if (!handle(name, event)) {
-            compensation.abandon(name, holderId, leaseNanos);
-        }
+    boolean handle(String name, String holderId, Consumer<NameState> event) {
+        return handle(name, event);
     }
 
     @Override
@@ -397,50 +392,12 @@ public final class Engine extends EngineParts {
         }
     }
 
-    /** Returns whether a grant of this id may be used: this process made it since its last connection. */
-    boolean isOwn(String holderId) {
-        // Other ids belong to a process from the same image, which has the same channel, or are withdrawn by now.
-        // An id of another client comes from somebody who may publish. To withdraw it would end that client's hold.
-        return HolderId.client(holderId).equals(settings.clientId) && numbers.isCurrent(HolderId.number(holderId));
-    }
-
-    /** Passes the store's messages to the names they are about. */
-    private final class Messages implements StoreListener {
-
-        @Override
-        public void granted(String name, String holderId) {
-            onGranted(name, holderId, state -> state.onPushed(holderId));
-        }
-
-        @Override
-        public void granted(PushedGrant grant) {
-            onGranted(grant.name(), grant.holderId(), state -> state.onPushed(grant));
-        }
-
-        private void onGranted(String name, String holderId, Consumer<NameState> event) {
-            if (isOwn(holderId)) {
-                handle(name, holderId, settings.leaseNanos, event);
-            }
-        }
-
-        @Override
-        public void contended(String name, String holderId) {
-            handle(name, state -> state.tenure.onContended(holderId));
-        }
-
-        @Override
-        public void forced(String name, String holderId) {
-            handle(name, state -> state.tenure.onForceHint(holderId));
-        }
+    /** Passes the store's messages about locks on. */
+    private final class Messages extends HolderMessages {
 
         @Override
         public void released(String name) {
             handle(name, state -> state.contention().onHint());
-        }
-
-        @Override
-        public void lost(String name, String holderId) {
-            handle(name, state -> state.tenure.onLost(holderId));
         }
 
         @Override

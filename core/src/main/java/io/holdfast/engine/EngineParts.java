@@ -1,6 +1,9 @@
 package io.holdfast.engine;
 
+import io.holdfast.spi.HolderId;
 import io.holdfast.spi.LockStore;
+import io.holdfast.spi.PushedGrant;
+import io.holdfast.spi.StoreListener;
 import io.holdfast.spi.TimeSource;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -63,8 +66,15 @@ public abstract class EngineParts {
 
     public abstract boolean isClosed();
 
+    /** Passes an event of a holder id to its name. Returns false if the name is not in use here. */
+    abstract boolean handle(String name, String holderId, Consumer<NameState> event);
+
     /** Passes news of a holder id to its name. Withdraws the id if the name is not in use here. */
-    abstract void handle(String name, String holderId, long leaseNanos, Consumer<NameState> event);
+    final void handle(String name, String holderId, long leaseNanos, Consumer<NameState> event) {
+        if (!handle(name, holderId, event)) {
+            compensation.abandon(name, holderId, leaseNanos);
+        }
+    }
 
     /** Forgets a name that nobody here needs any more. Called under its lock. */
     abstract void retire(NameEngine name);
@@ -80,5 +90,47 @@ public abstract class EngineParts {
                 handle(name, holderId, leaseNanos, state -> state.onLateAcquiresOver(holderId, leaseNanos));
             }
         });
+    }
+
+    /** Passes the store's messages about holder ids to their names. */
+    abstract class HolderMessages implements StoreListener {
+
+        @Override
+        public void granted(String name, String holderId) {
+            onGranted(name, holderId, state -> state.onPushed(holderId));
+        }
+
+        @Override
+        public void granted(PushedGrant grant) {
+            onGranted(grant.name(), grant.holderId(), state -> state.onPushed(grant));
+        }
+
+        private void onGranted(String name, String holderId, Consumer<NameState> event) {
+            if (isOwn(holderId)) {
+                handle(name, holderId, settings.leaseNanos, event);
+            }
+        }
+
+        /** Returns whether a grant of this id may be used: this process made it since its last connection. */
+        private boolean isOwn(String holderId) {
+            // Other ids belong to a process from the same image, which has the same channel, or are withdrawn by now.
+            // An id of another client comes from somebody who may publish. To withdraw it would end that client's hold.
+            return HolderId.client(holderId).equals(settings.clientId) && numbers.isCurrent(HolderId.number(holderId));
+        }
+
+        @Override
+        public void contended(String name, String holderId) {
+            handle(name, holderId, state -> state.tenure.onContended(holderId));
+        }
+
+        @Override
+        public void forced(String name, String holderId) {
+            handle(name, holderId, state -> state.tenure.onForceHint(holderId));
+        }
+
+        @Override
+        public void lost(String name, String holderId) {
+            handle(name, holderId, state -> state.tenure.onLost(holderId));
+        }
     }
 }

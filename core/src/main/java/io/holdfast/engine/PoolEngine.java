@@ -5,8 +5,6 @@ import static java.util.Objects.requireNonNull;
 import io.holdfast.LockOptions;
 import io.holdfast.engine.LockEvents.NameVisitor;
 import io.holdfast.spi.HolderId;
-import io.holdfast.spi.PushedGrant;
-import io.holdfast.spi.StoreListener;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
@@ -94,14 +92,7 @@ public final class PoolEngine extends EngineParts {
     }
 
     @Override
-    void handle(String name, String holderId, long leaseNanos, Consumer<NameState> event) {
-        if (!handle(holderId, event)) {
-            compensation.abandon(name, holderId, leaseNanos);
-        }
-    }
-
-    /** Passes an event to the lane of a holder id. Returns false if there is none. */
-    private boolean handle(String holderId, Consumer<NameState> event) {
+    boolean handle(String name, String holderId, Consumer<NameState> event) {
         Lane lane = HolderId.client(holderId).equals(settings.clientId) ? lanes.get(HolderId.number(holderId)) : null;
         if (lane == null) {
             return false;
@@ -157,41 +148,12 @@ public final class PoolEngine extends EngineParts {
         }
     }
 
-    /** Passes the store's messages to the lanes they are about. */
-    private final class Messages implements StoreListener {
-
-        @Override
-        public void granted(String name, String holderId) {
-            if (locks.isOwn(holderId)) {
-                handle(name, holderId, settings.leaseNanos, state -> state.onPushed(holderId));
-            }
-        }
-
-        @Override
-        public void granted(PushedGrant grant) {
-            if (locks.isOwn(grant.holderId())) {
-                handle(grant.name(), grant.holderId(), settings.leaseNanos, state -> state.onPushed(grant));
-            }
-        }
-
-        @Override
-        public void contended(String name, String holderId) {
-            handle(holderId, state -> state.tenure.onContended(holderId));
-        }
-
-        @Override
-        public void forced(String name, String holderId) {
-            handle(holderId, state -> state.tenure.onForceHint(holderId));
-        }
+    /** Passes the store's messages about pools on. */
+    private final class Messages extends HolderMessages {
 
         @Override
         public void released(String name) {
             askAll(pools.get(name));
-        }
-
-        @Override
-        public void lost(String name, String holderId) {
-            handle(holderId, state -> state.tenure.onLost(holderId));
         }
 
         @Override
