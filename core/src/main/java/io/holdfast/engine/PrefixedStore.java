@@ -4,7 +4,6 @@ import io.holdfast.spi.AcquireReply;
 import io.holdfast.spi.AcquireRequest;
 import io.holdfast.spi.ForceReply;
 import io.holdfast.spi.LockStore;
-import io.holdfast.spi.PushedGrant;
 import io.holdfast.spi.ReleaseReply;
 import io.holdfast.spi.ReleaseRequest;
 import io.holdfast.spi.RenewAnswers;
@@ -18,7 +17,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
 import java.util.function.BooleanSupplier;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -97,49 +95,7 @@ record PrefixedStore(String prefix, LockStore all) implements LockStore {
 
     @Override
     public void listen(StoreListener listener) {
-        all.listen(new StoreListener() {
-
-            /** Passes a message on, unless it is about a name without the prefix. */
-            private void pass(String name, Consumer<String> message) {
-                if (name.startsWith(prefix)) {
-                    message.accept(name.substring(prefix.length()));
-                }
-            }
-
-            @Override
-            public void granted(String name, String holderId) {
-                pass(name, own -> listener.granted(own, holderId));
-            }
-
-            @Override
-            public void granted(PushedGrant grant) {
-                pass(grant.name(), own -> listener.granted(grant.named(own)));
-            }
-
-            @Override
-            public void contended(String name, String holderId) {
-                pass(name, own -> listener.contended(own, holderId));
-            }
-
-            @Override
-            public void forced(String name, String holderId) {
-                pass(name, own -> listener.forced(own, holderId));
-            }
-
-            @Override
-            public void released(String name) {
-                pass(name, listener::released);
-            }
-
-            @Override
-            public void lost(String name, String holderId) {
-                pass(name, own -> listener.lost(own, holderId));
-            }
-
-            @Override
-            public void reconnected() {
-                listener.reconnected();
-            }
-        });
+        // A message about a name without the prefix is not for this store's caller.
+        all.listen(listener.renaming(name -> name.startsWith(prefix) ? name.substring(prefix.length()) : null));
     }
 }

@@ -1,5 +1,8 @@
 package io.holdfast.spi;
 
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
 /**
  * Receives a store's messages. Most are hints: they may be missing, late, doubled or wrong. The engine
  * relies on {@link #lost}, on {@link #granted(PushedGrant)} and on {@link #connecting}.
@@ -60,4 +63,14 @@ public interface StoreListener {
 
     /** Called when the connection was lost and is back. Messages may be missing, so every waiter should ask now. */
     void reconnected();
+
+    /**
+     * Returns a listener that passes each message on to this one under another name: for a store that gives its locks
+     * other names than its caller.
+     *
+     * @param names returns the name for this listener; null if the message is to be dropped
+     */
+    default StoreListener renaming(Function<String, @Nullable String> names) {
+        return new RenamingListener(this, names);
+    }
 }

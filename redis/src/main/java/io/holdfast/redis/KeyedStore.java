@@ -9,7 +9,6 @@ import io.holdfast.spi.CardStore;
 import io.holdfast.spi.Finding;
 import io.holdfast.spi.ForceReply;
 import io.holdfast.spi.LockStore;
-import io.holdfast.spi.PushedGrant;
 import io.holdfast.spi.ReleaseReply;
 import io.holdfast.spi.ReleaseRequest;
 import io.holdfast.spi.RenewAnswers;
@@ -24,7 +23,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -156,7 +154,8 @@ final class KeyedStore implements LockStore {
 
     @Override
     public void listen(StoreListener listener) {
-        below.listen(new Named(listener));
+        // Other clients may publish any text, so a key without a name is dropped.
+        below.listen(listener.renaming(keys::nameOf));
     }
 
     @Override
@@ -180,62 +179,5 @@ final class KeyedStore implements LockStore {
 
     private RenewRequest keyed(RenewRequest request) {
         return request.named(keys.of(request.name()));
-    }
-
-    /** Translates keys in messages to names. Other clients may publish any text, so a key without a name is dropped. */
-    private final class Named implements StoreListener {
-
-        private final StoreListener listener;
-
-        Named(StoreListener listener) {
-            this.listener = listener;
-        }
-
-        @Override
-        public void granted(String key, String holderId) {
-            named(key, name -> listener.granted(name, holderId));
-        }
-
-        @Override
-        public void granted(PushedGrant grant) {
-            named(grant.name(), name -> listener.granted(grant.named(name)));
-        }
-
-        @Override
-        public void contended(String key, String holderId) {
-            named(key, name -> listener.contended(name, holderId));
-        }
-
-        @Override
-        public void forced(String key, String holderId) {
-            named(key, name -> listener.forced(name, holderId));
-        }
-
-        @Override
-        public void released(String key) {
-            named(key, listener::released);
-        }
-
-        @Override
-        public void lost(String key, String holderId) {
-            named(key, name -> listener.lost(name, holderId));
-        }
-
-        @Override
-        public void connecting() {
-            listener.connecting();
-        }
-
-        @Override
-        public void reconnected() {
-            listener.reconnected();
-        }
-
-        private void named(String key, Consumer<String> message) {
-            String name = keys.nameOf(key);
-            if (name != null) {
-                message.accept(name);
-            }
-        }
     }
 }
