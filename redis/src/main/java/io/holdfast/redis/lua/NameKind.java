@@ -13,24 +13,16 @@ enum NameKind {
             LuaScript.RELEASE,
             LuaScript.ABANDON,
             LuaScript.FORCE,
-            LuaScript.INSPECT) {
+            LuaScript.INSPECT,
+            2) {
         @Override
         String[] keys(RedisKeys keys, String name) {
             return keys.of(name);
         }
 
         @Override
-        String[] renewalKeys(RedisKeys keys, List<RenewRequest> requests, boolean counted) {
-            int holds = requests.size();
-            String[] all = new String[counted ? 2 * holds : holds];
-            for (int i = 0; i < holds; i++) {
-                String name = requests.get(i).name();
-                all[i] = name;
-                if (counted) {
-                    all[holds + i] = keys.queue(name);
-                }
-            }
-            return all;
+        String renewedKey(RedisKeys keys, String name, int place) {
+            return place == 0 ? name : keys.queue(name);
         }
     },
     POOLS(
@@ -40,25 +32,20 @@ enum NameKind {
             LuaScript.POOL_RELEASE,
             LuaScript.POOL_ABANDON,
             LuaScript.POOL_FORCE,
-            LuaScript.POOL_INSPECT) {
+            LuaScript.POOL_INSPECT,
+            3) {
         @Override
         String[] keys(RedisKeys keys, String name) {
             return keys.ofPool(name);
         }
 
         @Override
-        String[] renewalKeys(RedisKeys keys, List<RenewRequest> requests, boolean counted) {
-            int holds = requests.size();
-            String[] all = new String[(counted ? 3 : 2) * holds];
-            for (int i = 0; i < holds; i++) {
-                String name = requests.get(i).name();
-                all[i] = keys.poolHolds(name);
-                all[holds + i] = keys.poolEnds(name);
-                if (counted) {
-                    all[2 * holds + i] = keys.poolQueue(name);
-                }
-            }
-            return all;
+        String renewedKey(RedisKeys keys, String name, int place) {
+            return switch (place) {
+                case 0 -> keys.poolHolds(name);
+                case 1 -> keys.poolEnds(name);
+                default -> keys.poolQueue(name);
+            };
         }
     };
 
@@ -70,6 +57,9 @@ enum NameKind {
     final LuaScript force;
     final LuaScript inspect;
 
+    /** How many keys of a name a renewal that counts its queue gets. */
+    private final int renewedKeys;
+
     NameKind(
             LuaScript acquire,
             LuaScript renew,
@@ -77,7 +67,8 @@ enum NameKind {
             LuaScript release,
             LuaScript abandon,
             LuaScript force,
-            LuaScript inspect) {
+            LuaScript inspect,
+            int renewedKeys) {
         this.acquire = acquire;
         this.renew = renew;
         this.renewOne = renewOne;
@@ -85,11 +76,23 @@ enum NameKind {
         this.abandon = abandon;
         this.force = force;
         this.inspect = inspect;
+        this.renewedKeys = renewedKeys;
     }
 
     /** Returns the {@code KEYS} of all scripts but the renewals. */
     abstract String[] keys(RedisKeys keys, String name);
 
-    /** Returns the {@code KEYS} of a renewal. */
-    abstract String[] renewalKeys(RedisKeys keys, List<RenewRequest> requests, boolean counted);
+    /** Returns one of the keys that a renewal gets for a name; the last one is the queue. */
+    abstract String renewedKey(RedisKeys keys, String name, int place);
+
+    /** Returns the {@code KEYS} of a renewal: the first keys of all names, then the second ones, and so on. */
+    String[] renewalKeys(RedisKeys keys, List<RenewRequest> requests, boolean counted) {
+        int holds = requests.size();
+        int places = counted ? renewedKeys : renewedKeys - 1;
+        String[] all = new String[places * holds];
+        for (int i = 0; i < all.length; i++) {
+            all[i] = renewedKey(keys, requests.get(i % holds).name(), i / holds);
+        }
+        return all;
+    }
 }
