@@ -119,7 +119,7 @@ class TermRun {
     }
 
     private void lead() {
-        revokeIfDue();
+        look();
         boolean begins = locked(state, () -> {
             ready = !revoked;
             return ready;
@@ -132,9 +132,7 @@ class TermRun {
         } catch (Error e) {
             // The system has no more threads. Without a release, the client would keep the lock, and nobody would lead.
             giveUp(e);
-            return;
         }
-        look();
     }
 
     void elect() {
