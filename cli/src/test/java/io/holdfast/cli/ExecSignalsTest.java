@@ -4,10 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
 import io.holdfast.Lease;
-import io.holdfast.LockClient;
 import io.holdfast.cli.process.Kill;
 import io.holdfast.cli.process.ProcessTree;
-import io.holdfast.testkit.servers.RedisServer;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -16,18 +14,14 @@ import java.time.Duration;
 import java.util.List;
 import java.util.stream.Collectors;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 
 /** Signals that {@code exec} gets while it waits and while its command runs. */
 @EnabledOnOs(OS.LINUX) // numbers of signals
-@TestInstance(TestInstance.Lifecycle.PER_CLASS)
-class ExecSignalsTest {
+class ExecSignalsTest extends WithRedis {
 
     /** ABRT, USR1, USR2, ALRM, STKFLT, XCPU, XFSZ, VTALRM, PROF, IO, PWR. */
     private static final List<Integer> RARE_SIGNALS = List.of(6, 10, 12, 14, 16, 24, 25, 26, 27, 29, 30);
@@ -38,21 +32,6 @@ class ExecSignalsTest {
      */
     private static final String READ_A_LINE =
             "tries=0; until read -r line; do [ $((tries += 1)) -lt 100 ] || exit 9; done; ";
-
-    private RedisServer redis;
-    private LockClient locks;
-
-    @BeforeAll
-    void startServer() {
-        redis = RedisServer.start();
-        locks = LockClient.connect(redis.uri());
-    }
-
-    @AfterAll
-    void stopServer() {
-        locks.close();
-        redis.close();
-    }
 
     @Test
     void passesTermOnAndExitsAsTheCommandDoes() throws Exception {

@@ -4,10 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.atIndex;
 
 import io.holdfast.Lease;
-import io.holdfast.LockClient;
 import io.holdfast.cli.console.Shell;
 import io.holdfast.testkit.faults.FaultProxy;
-import io.holdfast.testkit.servers.RedisServer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -16,32 +14,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What {@code exec} does around the command: streams, environment, exit codes, and the lock itself. */
-@TestInstance(TestInstance.Lifecycle.PER_CLASS)
-class ExecTest {
-
-    private RedisServer redis;
-    private LockClient locks;
-
-    @BeforeAll
-    void startServer() {
-        redis = RedisServer.start();
-        locks = LockClient.connect(redis.uri());
-    }
-
-    @AfterAll
-    void stopServer() {
-        locks.close();
-        redis.close();
-    }
+class ExecTest extends WithRedis {
 
     @Test
     void passesStreamsAndExitCode() {

@@ -3,31 +3,10 @@ package io.holdfast.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.Lease;
-import io.holdfast.LockClient;
-import io.holdfast.testkit.servers.RedisServer;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestInstance;
 
 /** {@code inspect --json}: one line, always with the same fields. */
-@TestInstance(TestInstance.Lifecycle.PER_CLASS)
-class InspectJsonTest {
-
-    private RedisServer redis;
-    private LockClient locks;
-
-    @BeforeAll
-    void startServer() {
-        redis = RedisServer.start();
-        locks = LockClient.connect(redis.uri());
-    }
-
-    @AfterAll
-    void stopServer() {
-        locks.close();
-        redis.close();
-    }
+class InspectJsonTest extends WithRedis {
 
     @Test
     void aFreeLock() {

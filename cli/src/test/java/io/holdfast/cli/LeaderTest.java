@@ -2,11 +2,9 @@ package io.holdfast.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.holdfast.LockClient;
 import io.holdfast.cli.process.Kill;
 import io.holdfast.cli.process.ProcessTree;
 import io.holdfast.testkit.faults.FaultProxy;
-import io.holdfast.testkit.servers.RedisServer;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -15,19 +13,15 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
 /** {@code leader}: when its command runs, and what ends it. */
 @EnabledOnOs(OS.LINUX) // numbers of signals
-@TestInstance(TestInstance.Lifecycle.PER_CLASS)
-class LeaderTest {
+class LeaderTest extends WithRedis {
 
     /** Says how it was started and stopped, and runs until then. */
     private static final String STOPPABLE =
@@ -35,21 +29,6 @@ class LeaderTest {
 
     /** Says its number, and runs until it is ended. */
     private static final String SLEEPING = "echo $$; exec sleep 600";
-
-    private RedisServer redis;
-    private LockClient locks;
-
-    @BeforeAll
-    void startServer() {
-        redis = RedisServer.start();
-        locks = LockClient.connect(redis.uri());
-    }
-
-    @AfterAll
-    void stopServer() {
-        locks.close();
-        redis.close();
-    }
 
     @Test
     void runsTheCommandWhenElectedAndEndsWithIt() {
