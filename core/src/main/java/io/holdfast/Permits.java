@@ -39,7 +39,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>The limit</b> is part of each request, and the store keeps none. After a change, clients with the old limit and
  * with the new one may run side by side: each request is granted only if all permits that are held or were asked for
- * before, and its own, are within its limit. A lowered limit takes nothing from those who hold permits.
+ * before, and its own, are within its limit. A lowered limit ends no permit that is held.
  *
  * <p>Needs a store that has permits: Redis in mode {@code lua}, or memory. On any other store, the first acquisition
  * fails with {@link LockStoreException}. {@link LockOptions#fair} and {@link LockOptions#tenure} change nothing here.

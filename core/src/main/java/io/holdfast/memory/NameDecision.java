@@ -48,7 +48,7 @@ final class NameDecision {
 
     /**
      * @param bases makes a base that is larger than all before it
-     * @param isConnected whether the client of a holder id can be told of a grant
+     * @param isConnected whether a grant can reach the client of a holder id
      */
     NameDecision(String name, NameRecord before, long now, LongSupplier bases, Predicate<String> isConnected) {
         this.name = name;

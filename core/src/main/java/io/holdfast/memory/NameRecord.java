@@ -4,7 +4,7 @@ import io.holdfast.spi.AcquireRequest;
 import java.util.List;
 
 /**
- * A name as a value: who holds it and who waits for it. A {@link NameDecision} makes the next value from it.
+ * A name as a value: its holds and its queue. A {@link NameDecision} makes the next value from it.
  *
  * <p>Invariants: each id is in it once; the entries of the queue came after all holds.
  *

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.RepetitionInfo;
 
 /**
  * Random histories of three clients: weights, lost and late commands, lost messages, callers that leave. After each step
- * the valid permits are within the limit; in the end, when everything works, everybody who waits comes through.
+ * the valid permits are within the limit; in the end, when everything works, each waiter is granted.
  */
 class PermitHistoriesTest extends EngineFixture {
 
@@ -142,7 +142,7 @@ class PermitHistoriesTest extends EngineFixture {
                         assertThat(used).as("weight of the valid permits").isLessThanOrEqualTo(youngest.limit));
     }
 
-    /** Everything works again: each one who waits comes through, one after the other, and nothing is left. */
+    /** Everything works again: the waiters are granted one after the other, and nothing is left. */
     private void settle() {
         note("everything works again");
         for (ProbeStore each : stores) {

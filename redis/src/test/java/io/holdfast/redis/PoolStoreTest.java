@@ -207,7 +207,7 @@ class PoolStoreTest {
         }
     }
 
-    /** Whether the lock of the same name is held, and who waits for it, is another matter. */
+    /** The lock of the same name has its own holder and its own queue. */
     @Test
     void aPoolAndTheLockOfItsNameHaveTheirOwnMessages() {
         try (TestClient one = new TestClient(server.uri());
@@ -278,7 +278,7 @@ class PoolStoreTest {
         permit(b, CAPACITY, CAPACITY);
     }
 
-    /** As with locks: what is held stays so, and what is given back goes to those who wait. */
+    /** As with locks: a hold continues, and a released permit is granted to the next waiter. */
     @Test
     void outOfMemoryRenewalsAndReleasesGoOn() {
         String shorter = permit(a, 2, CAPACITY);
@@ -316,7 +316,7 @@ class PoolStoreTest {
         assertThat(get(a.store.acquire(request(a.newHolder(), 1, 1).unqueued())))
                 .isInstanceOf(Busy.class);
         assertThat(a.inspect("n").used()).isEqualTo(128);
-        // The turn of who asks comes, too.
+        // The asker itself is granted in its turn, too.
         assertThat(get(b.store.acquire(request(last, 1, 150)))).isInstanceOf(Granted.class);
         assertThat(a.inspect("n"))
                 .extracting(StoreState::used, StoreState::waiting)

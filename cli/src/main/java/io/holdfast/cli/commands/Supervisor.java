@@ -58,8 +58,8 @@ final class Supervisor implements AutoCloseable {
     /**
      * Made by the main thread.
      *
-     * @param again whether a command that was told to stop may run again. Then a signal that only means something to the
-     *     command, such as USR1, means nothing while none runs
+     * @param again whether the next command may follow one that was told to stop. Then a signal for the command, such as
+     *     USR1, is ignored while none runs
      */
     Supervisor(Duration killAfter, boolean again) {
         this.killAfter = killAfter;

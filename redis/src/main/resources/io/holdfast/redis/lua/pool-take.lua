@@ -23,7 +23,7 @@ local function busy(code, id, lease, poll, nonce, weight, capacity)
     local alone = queued() == 0
     enqueue(id, lease, tonumber(poll), nonce, not rank, string.format(':%.0f:%.0f', weight, capacity))
     if alone then
-      -- Whoever wants all waits for each holder, as a writer for readers; another waits for whoever goes first.
+      -- A request for all waits for each holder, as a writer for readers; any other waits for the first to end.
       local all = weight == capacity
       local holders = redis.call('ZRANGE', KEYS[4], 0, all and 63 or 1)
       if all or #holders == 1 then

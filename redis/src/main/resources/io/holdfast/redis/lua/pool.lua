@@ -56,8 +56,8 @@ local function finish(id)
   return true
 end
 
--- Removes the holds whose time has passed, and reads the sum of the weights. Not all holds if there are very many: the
--- next run goes on, and the sum is too high until then. Returns whether it removed any. Does nothing if called again.
+-- Removes the holds whose time has passed, at most 64 of them, and reads the sum of the weights. Of more such holds the
+-- next run removes the rest, and the sum is too high until then. Returns whether it removed any. Does nothing if called again.
 local function purge()
   if used then
     return false

@@ -8,7 +8,7 @@ enum PoolScriptBug {
     WEIGHT_FORGOTTEN_AT_EXPIRY(
             "    finish(id)\n    count",
             "    redis.call('HDEL', KEYS[1], id)\n    redis.call('ZREM', KEYS[4], id)\n    count"),
-    /** A waiter that leaves lets nobody in who waits behind it. */
+    /** A waiter leaves, and the waiters behind it are not granted. */
     LEAVING_SERVES_NOBODY("if not leave(ARGV[1]) and not found then", "leave(ARGV[1])\nif not found then"),
     ASKER_SERVED_AND_THOSE_BEHIND_NOT("      mine = base\n", "      mine = base\n      break\n"),
     REMAINING_OF_MINUS_ONE("math.max(1, ends - now)", "-1"),
@@ -59,7 +59,7 @@ enum PoolScriptBug {
     GRANT_IS_NOT_SENT("for _, grant in ipairs(grants) do", "for _, grant in ipairs({}) do"),
     NOT_AFTER_IGNORED("if limit > 0 and now > limit then", "if false then"),
     REQUEUE_ALTHOUGH_GONE("if not found or ends <= now then", "if not requeue and (not found or ends <= now) then"),
-    /** Only the first holder is told that a writer waits. */
+    /** Only the first holder receives the message that a writer waits. */
     ONE_HOLDER_IS_TOLD("all and 63 or 1", "all and 0 or 1"),
     ALL_HOLDERS_ARE_TOLD("local all = weight == capacity", "local all = true"),
     FORCE_LEAVES_THE_ENDS(

@@ -543,7 +543,7 @@ public abstract class PoolContract extends LockStoreContract {
         awaitGranted(c, name, small);
     }
 
-    // --- who is told that somebody waits ---
+    // --- messages to holders that a client waits ---
 
     @QueueTest
     void holdersAreToldOfAWaiterThatNeedsAllOfThem() {
