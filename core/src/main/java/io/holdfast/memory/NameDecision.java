@@ -149,10 +149,11 @@ final class NameDecision {
     }
 
     boolean abandon(String holderId) {
-        boolean waited = queue.removeIf(entry -> entry.holderId().equals(holderId));
+        int place = placeOf(holderId);
+        // A waiter of a pool may have kept those behind it from holds that fit.
+        boolean kept = place >= 0 && queue.remove(place).request().capacity() > 1;
         boolean held = holds.removeIf(hold -> hold.holderId().equals(holderId));
-        if (waited || held) {
-            // A waiter that does not fit kept those behind it from their holds.
+        if (kept || held) {
             serve(null);
         }
         return held;
