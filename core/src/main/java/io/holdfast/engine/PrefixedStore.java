@@ -96,6 +96,7 @@ record PrefixedStore(String prefix, LockStore all) implements LockStore {
     @Override
     public void listen(StoreListener listener) {
         // A message about a name without the prefix is not for this store's caller.
-        all.listen(listener.renaming(name -> name.startsWith(prefix) ? name.substring(prefix.length()) : null));
+        all.listen(StoreListener.renaming(
+                listener, name -> name.startsWith(prefix) ? name.substring(prefix.length()) : null));
     }
 }

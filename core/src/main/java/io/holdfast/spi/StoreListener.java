@@ -65,12 +65,12 @@ public interface StoreListener {
     void reconnected();
 
     /**
-     * Returns a listener that passes each message on to this one under another name: for a store that gives its locks
+     * Returns a listener that passes each message on to another one under another name: for a store that gives its locks
      * other names than its caller.
      *
-     * @param names returns the name for this listener; null if the message is to be dropped
+     * @param names returns the name for the receiver; null if the message is to be dropped
      */
-    default StoreListener renaming(Function<String, @Nullable String> names) {
-        return new RenamingListener(this, names);
+    static StoreListener renaming(StoreListener receiver, Function<String, @Nullable String> names) {
+        return new RenamingListener(receiver, names);
     }
 }

@@ -155,7 +155,7 @@ final class KeyedStore implements LockStore {
     @Override
     public void listen(StoreListener listener) {
         // Other clients may publish any text, so a key without a name is dropped.
-        below.listen(listener.renaming(keys::nameOf));
+        below.listen(StoreListener.renaming(listener, keys::nameOf));
     }
 
     @Override
