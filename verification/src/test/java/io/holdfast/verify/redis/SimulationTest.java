@@ -14,8 +14,6 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** One Redis server with the scripts. */
 class SimulationTest extends SimulationSuite {
 
-    private static final long SEEDS_FOR_BUGS = 1_000;
-
     SimulationTest() {
         super(1, 50);
     }
@@ -32,9 +30,7 @@ class SimulationTest extends SimulationSuite {
     @ParameterizedTest(name = "{0}")
     @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "RIGHT")
     void finds_wrong_rules(Rules rules) {
-        // Only a process that is paused while a renewal is answered shows it: one history of 300.
-        long seeds = rules == Rules.RENEWAL_COUNTS_AFTER_THE_DEADLINE ? 4 * SEEDS_FOR_BUGS : SEEDS_FOR_BUGS;
-        SimRuns.assertFound(rules.name(), 1, seeds, seed -> simulation(seed, rules));
+        SimRuns.assertFound(rules.name(), seed -> simulation(seed, rules));
     }
 
     /** The scripts' seeded bugs that the users of locks can notice. The others are found by {@link ScriptModelTest}. */
@@ -56,13 +52,12 @@ class SimulationTest extends SimulationSuite {
                 "BASE_WITHOUT_COUNT"
             })
     void finds_wrong_scripts(ScriptBug bug) {
-        // A build need not play many histories that find nothing, here and below.
-        assertFound(bug.name(), bug == ScriptBug.DEAD_ENTRIES_ARE_GRANTED ? 100 : 1, bug, false);
+        assertFound(bug.name(), bug, false);
     }
 
     @Test
     void finds_that_nothing_is_withdrawn_after_an_interrupt() {
-        assertFound("no compensation", 1, ScriptBug.NONE, true);
+        assertFound("no compensation", ScriptBug.NONE, true);
     }
 
     /** Seeded bugs of the lock that threads own: every second history has such threads, and most of them show it. */
@@ -71,8 +66,6 @@ class SimulationTest extends SimulationSuite {
     void finds_wrong_reentry(ReentryBug bug) {
         SimRuns.assertFound(
                 bug.name(),
-                bug == ReentryBug.LOST_LEASE_IS_ENTERED_AGAIN ? 50 : 1,
-                SEEDS_FOR_BUGS,
                 seed -> new Simulation(seed, Rules.RIGHT, bug, LeaderBug.NONE, SimulationTest::server));
     }
 
@@ -82,16 +75,12 @@ class SimulationTest extends SimulationSuite {
     void finds_wrong_leaders(LeaderBug bug) {
         SimRuns.assertFound(
                 bug.name(),
-                1,
-                SEEDS_FOR_BUGS,
                 seed -> new Simulation(seed, Rules.RIGHT, ReentryBug.NONE, bug, SimulationTest::server));
     }
 
-    private static void assertFound(String bug, long from, ScriptBug script, boolean losesAbandons) {
+    private static void assertFound(String bug, ScriptBug script, boolean losesAbandons) {
         SimRuns.assertFound(
                 bug,
-                from,
-                SEEDS_FOR_BUGS,
                 seed -> new Simulation(
                         seed, Rules.RIGHT, simulation -> new SimServerSite(simulation, script, losesAbandons)));
     }
