@@ -30,7 +30,9 @@ public record Event(long nanos, Kind kind, String who, Map<String, String> detai
         /**
          * Before an operation asks for a lock. {@code lock}; {@code wait}: the longest wait in ns, absent without a
          * limit; {@code lease}: the fixed length of its lease in ns, absent if the lease is renewed; {@code owner}: the
-         * thread that will own the lease, absent if any thread may use it.
+         * thread that will own the lease, absent if any thread may use it. For permits, and for read-write locks, also
+         * {@code capacity}: the largest weight of all leases together, as the operation asks for it; {@code weight}: that
+         * of its own lease. Both are 1 if absent. A writer has the weight of all, a reader that of one.
          */
         ASK,
         /** After the operation was granted its lease. {@code token}, if the lock has fencing tokens. */

@@ -4,8 +4,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Checks a history: mutual exclusion of valid leases as far as it was observed, growing tokens, one outcome for each
- * operation, waits and leases that end in time, registers that lose nothing.
+ * Checks a history: mutual exclusion of valid leases as far as it was observed, or for permits their limit; growing
+ * tokens, one outcome for each operation, waits and leases that end in time, registers that lose nothing.
  *
  * <pre>{@code
  * Findings findings = HistoryChecker.builder()
@@ -27,6 +27,7 @@ public final class HistoryChecker {
         long lease = 30_000_000_000L;
         long idleMax = Operation.NEVER;
         int overtakesMax = Integer.MAX_VALUE;
+        long orderSlack = Operation.NEVER;
         boolean complete = true;
     }
 
@@ -62,7 +63,8 @@ public final class HistoryChecker {
         }
 
         /**
-         * Sets the longest time for which a lock may be free while an operation waits for it. Not checked by default.
+         * Sets the longest time for which a lock may be free while an operation waits for it. Permits are free when each
+         * operation that waits would fit: then the first of them does. Not checked by default.
          */
         public Builder idleAtMost(long nanos) {
             settings.idleMax = nanos;
@@ -72,6 +74,16 @@ public final class HistoryChecker {
         /** Sets how many later operations may be granted before a waiting one. Not checked by default. */
         public Builder overtakesAtMost(int count) {
             settings.overtakesMax = count;
+            return this;
+        }
+
+        /**
+         * Checks that nobody is overtaken who waits for permits. An operation is overtaken by one that asked more than
+         * this time later, and is granted more than this time earlier. Not checked by default: the order is that of the
+         * store, which the network and a client with many waiters may change.
+         */
+        public Builder permitsInOrder(long slackNanos) {
+            settings.orderSlack = slackNanos;
             return this;
         }
 
@@ -94,12 +106,13 @@ public final class HistoryChecker {
     public Findings check(History history) {
         List<String> violations = new ArrayList<>();
         Recording recording = new Recording(history, Operation.of(history, violations), settings);
-        LeaseChecks.exclusion(recording, violations);
+        LeaseChecks.capacity(recording, violations);
         LeaseChecks.tokens(recording, violations);
         LeaseChecks.fixedLeases(recording, violations);
         WaitChecks.outcomes(recording, violations);
         WaitChecks.waits(recording, violations);
         WaitChecks.idleness(recording, violations);
+        WaitChecks.order(recording, violations);
         int overtakes = WaitChecks.overtakes(recording, violations);
         long damage = RegisterChecks.counters(recording);
         RegisterChecks.registers(recording, violations);

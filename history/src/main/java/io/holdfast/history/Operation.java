@@ -21,6 +21,12 @@ final class Operation {
     /** The fixed length of its lease; {@link #NEVER} if the lease was renewed. */
     final long lease;
 
+    /** What its lease weighs. */
+    final long weight;
+
+    /** How much all leases together may weigh when its own begins. */
+    final long capacity;
+
     long granted = NEVER;
     long token = -1;
 
@@ -49,6 +55,8 @@ final class Operation {
         asked = ask.nanos();
         wait = ask.number("wait", NEVER);
         lease = ask.number("lease", NEVER);
+        weight = ask.number("weight", 1);
+        capacity = ask.number("capacity", 1);
         owner = ask.details().getOrDefault("owner", "");
     }
 
@@ -71,6 +79,11 @@ final class Operation {
     /** Returns the first recorded sign of the end of its lease; {@link #NEVER} if there is none. */
     long end() {
         return Math.min(Math.min(release, lost), released);
+    }
+
+    /** Returns whether its lease excludes all others. */
+    boolean isExclusive() {
+        return weight >= capacity;
     }
 
     /** Returns all operations, in the order in which they asked. */

@@ -1,9 +1,13 @@
 package io.holdfast.history;
 
 import java.util.ArrayList;
-import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.function.Consumer;
 
 /** Checks the waits. */
 final class WaitChecks {
@@ -40,12 +44,15 @@ final class WaitChecks {
 
     /**
      * Checks that a lock is not free for long while an operation waits; a dead process keeps the lock for its lease.
+     *
+     * <p>Permits are free when each operation that waits would fit beside the leases. Which of them the store has first
+     * is not known, and a request that does not fit keeps those behind it waiting.
      */
     static void idleness(Recording recording, List<String> violations) {
         if (recording.settings.idleMax == Operation.NEVER) {
             return;
         }
-        Map<String, List<Operation>> byLock = new HashMap<>();
+        Map<String, List<Operation>> byLock = new LinkedHashMap<>();
         for (Operation operation : recording.operations) {
             byLock.computeIfAbsent(operation.lock, l -> new ArrayList<>()).add(operation);
         }
@@ -53,27 +60,55 @@ final class WaitChecks {
     }
 
     private static void idle(Recording recording, String lock, List<Operation> operations, List<String> violations) {
-        long freeSince = 0;
-        List<Operation> grants = recording.grants.getOrDefault(lock, List.of());
-        long[] untils = operations.stream()
-                .mapToLong(o -> Math.min(o.outcome(), recording.death(o.process)))
-                .toArray();
-        for (int i = 0; i <= grants.size(); i++) {
-            long freeUntil = i < grants.size() ? grants.get(i).granted : recording.ended;
-            // The operations are in the order of their asking, so the rest asked later.
-            for (int j = 0; j < untils.length && operations.get(j).asked < freeUntil; j++) {
-                Operation waiting = operations.get(j);
-                long from = Math.max(freeSince, waiting.asked);
-                long until = Math.min(freeUntil, untils[j]);
-                if (until != Operation.NEVER && until - from > recording.settings.idleMax) {
-                    violations.add(lock + " was free for " + Operation.millis(until - from) + " ms while " + waiting
+        // What changes at an instant.
+        TreeMap<Long, List<Consumer<Use>>> turns = new TreeMap<>();
+        for (Operation operation : operations) {
+            long waited = Math.min(Math.min(operation.outcome(), recording.death(operation.process)), recording.ended);
+            at(turns, operation.asked, use -> use.waiting.add(operation));
+            at(turns, waited, use -> use.waiting.remove(operation));
+            if (operation.wasGranted()) {
+                at(turns, operation.granted, use -> use.weight += operation.weight);
+                at(
+                        turns,
+                        Math.max(operation.granted, end(recording, operation)),
+                        use -> use.weight -= operation.weight);
+            }
+        }
+        Use use = new Use();
+        turns.forEach((now, changes) -> {
+            boolean wasFree = use.isFree();
+            List<Operation> waited = wasFree ? List.copyOf(use.waiting) : List.of();
+            changes.forEach(change -> change.accept(use));
+            boolean over = !use.isFree();
+            for (Operation waiting : waited) {
+                long from = Math.max(use.freeSince, waiting.asked);
+                if ((over || !use.waiting.contains(waiting)) && now - from > recording.settings.idleMax) {
+                    violations.add(lock + " was free for " + Operation.millis(now - from) + " ms while " + waiting
                             + " waited, from " + from);
                     break;
                 }
             }
-            if (i < grants.size()) {
-                freeSince = Math.max(freeSince, end(recording, grants.get(i)));
+            if (over || !wasFree) {
+                use.freeSince = now;
             }
+        });
+    }
+
+    private static void at(TreeMap<Long, List<Consumer<Use>>> turns, long nanos, Consumer<Use> change) {
+        turns.computeIfAbsent(nanos, n -> new ArrayList<>()).add(change);
+    }
+
+    /** Who has a lock, and who waits, at an instant. */
+    private static final class Use {
+        final Set<Operation> waiting = new LinkedHashSet<>();
+        long weight;
+
+        /** The last instant at which it was not free, as far as that is known. */
+        long freeSince;
+
+        /** Returns whether it could be granted to each operation that waits. */
+        boolean isFree() {
+            return waiting.stream().allMatch(operation -> weight + operation.weight <= operation.capacity);
         }
     }
 
@@ -82,6 +117,32 @@ final class WaitChecks {
         long death = recording.death(granted.process);
         long deathAndLease = death == Operation.NEVER ? death : death + recording.settings.lease;
         return Math.min(Math.min(granted.end(), deathAndLease), recording.ended);
+    }
+
+    /** Checks that no operation on permits is granted long before one that asked long before it, and still waits. */
+    static void order(Recording recording, List<String> violations) {
+        long slack = recording.settings.orderSlack;
+        if (slack == Operation.NEVER) {
+            return;
+        }
+        for (List<Operation> grants : recording.grants.values()) {
+            for (Operation granted : grants) {
+                for (Operation waiting : recording.operations) {
+                    if (waiting.asked + slack >= granted.asked) {
+                        break; // The operations are in the order of their asking.
+                    }
+                    long until = Math.min(waiting.outcome(), recording.death(waiting.process));
+                    if (waiting.capacity > 1
+                            && waiting.wait > 0
+                            && waiting.lock.equals(granted.lock)
+                            && until - slack > granted.granted) {
+                        violations.add(waiting + " was overtaken by " + granted + ", which asked "
+                                + Operation.millis(granted.asked - waiting.asked) + " ms later");
+                        break;
+                    }
+                }
+            }
+        }
     }
 
     /** Returns the largest number of operations that were granted before one that had asked earlier. */

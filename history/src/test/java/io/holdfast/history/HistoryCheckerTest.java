@@ -414,4 +414,182 @@ class HistoryCheckerTest {
                 5 unlocked p/1 depth=0 owner=t
                 """, "counts 0 (expected: 1)");
     }
+
+    // --- permits ---
+
+    private static final String TWO_AND_TWO = """
+            1 ask p/1 lock=a weight=2 capacity=5
+            1 ask q/1 lock=a weight=2 capacity=5
+            1 ask r/1 lock=a weight=%d capacity=%d
+            3 granted p/1 token=10
+            4 granted q/1 token=11
+            5 granted r/1 token=12
+            8 valid p/1
+            8 valid q/1
+            9 valid r/1
+            10 release p/1
+            10 release q/1
+            10 release r/1
+            """;
+
+    @Test
+    void permits_within_their_limit() {
+        accepted(TWO_AND_TWO.formatted(1, 5));
+    }
+
+    @Test
+    void permits_above_their_limit() {
+        refused(
+                TWO_AND_TWO.formatted(2, 5),
+                "valid leases of weight 6 (at most: 5) for 3 ms: p/1 for a with token 10, q/1 for a with token 11 and"
+                        + " r/1 for a with token 12, from 5000000");
+    }
+
+    /** A lower limit ends nothing that is held, but its own request waits for all that is above it. */
+    @Test
+    void the_youngest_permit_has_the_limit_that_counts() {
+        accepted(TWO_AND_TWO
+                .replace("a weight=2 capacity=5", "a weight=2 capacity=4")
+                .formatted(2, 6));
+        refused(TWO_AND_TWO.formatted(1, 4), "valid leases of weight 5 (at most: 4)");
+    }
+
+    @Test
+    void permits_whose_grants_are_recorded_in_another_order() {
+        String late = TWO_AND_TWO.formatted(1, 5).replace("3 granted p/1 token=10", "3 granted p/1 token=13");
+        accepted(late);
+        refused(late.replace("p/1 lock=a weight=2 capacity=5", "p/1 lock=a weight=2 capacity=4"), "(at most: 4)");
+    }
+
+    /** Two that were never valid at the same time do not add up. */
+    @Test
+    void permits_that_follow_each_other_beside_a_long_one() {
+        accepted("""
+                1 ask p/1 lock=a weight=3 capacity=5
+                2 granted p/1 token=10
+                3 ask q/1 lock=a weight=2 capacity=5
+                4 granted q/1 token=11
+                5 valid q/1
+                6 release q/1
+                7 ask r/1 lock=a weight=2 capacity=5
+                8 granted r/1 token=12
+                9 valid r/1
+                9 valid p/1
+                10 release r/1
+                10 release p/1
+                """);
+    }
+
+    @Test
+    void a_writer_beside_a_reader() {
+        String readers = """
+                1 ask p/1 lock=a weight=1 capacity=100
+                1 ask q/1 lock=a weight=%d capacity=100
+                3 granted p/1 token=10
+                4 granted q/1 token=11
+                6 valid p/1
+                6 valid q/1
+                7 release p/1
+                7 release q/1
+                """;
+        accepted(readers.formatted(1));
+        refused(readers.formatted(100), "valid leases of weight 101 (at most: 100) for 2 ms");
+    }
+
+    @Test
+    void permits_that_the_store_forgot_count_until_that_is_noticed() {
+        String forgot = """
+                1 ask p/1 lock=a weight=3 capacity=5
+                2 granted p/1 token=655360
+                100 forgot server
+                110 ask q/1 lock=a weight=3 capacity=5
+                120 granted q/1 token=1310720
+                130 valid q/1
+                130 valid p/1
+                """;
+        accepted(forgot + "700 lost p/1\n3000 release q/1");
+        refused(
+                forgot + "2500 valid q/1\n2500 valid p/1\n3000 release q/1",
+                "some of which the store had forgotten a lease before");
+        refused(forgot.replace("forgot server", "forgot server lock=b"), "valid leases of weight 6");
+    }
+
+    @Test
+    void tokens_of_permits() {
+        String grants = """
+                1 ask p/1 lock=a capacity=5
+                2 ask q/1 lock=a capacity=5
+                3 granted p/1 token=11
+                4 granted q/1 token=10
+                5 valid q/1
+                """;
+        // Which of the two was granted first nobody knows.
+        accepted(grants);
+        refused(grants.replace("2 ask q/1", "4 ask q/1"), "a token that is not larger");
+        refused(grants.replace("token=10", "token=11"), "the same token twice");
+        refused(
+                grants + "5 ask r/1 lock=a capacity=5\n6 granted r/1 token=12\n7 ask s/1 lock=a capacity=5\n"
+                        + "8 granted s/1 token=11",
+                "the same token twice: p/1");
+    }
+
+    private static final String LEFT_FREE = """
+            1 ask p/1 lock=a weight=3 capacity=5
+            2 granted p/1 token=10
+            3 ask q/1 lock=a weight=%d capacity=5
+            200 granted q/1 token=11
+            201 release p/1
+            201 release q/1
+            """;
+
+    @Test
+    void a_permit_that_stays_free_while_somebody_waits() {
+        HistoryChecker checker = checker().idleAtMost(190 * MS).build();
+        assertThat(checker.check(history(LEFT_FREE.formatted(2))).violations())
+                .singleElement()
+                .asString()
+                .contains("a was free for 197 ms while q/1");
+        assertThat(checker.check(history(LEFT_FREE.formatted(3))).violations())
+                .as("it does not fit before the release")
+                .isEmpty();
+        // One that does not fit may be before it.
+        assertThat(checker.check(history(LEFT_FREE.formatted(2)
+                                + "2 ask r/1 lock=a weight=3 capacity=5\n202 granted r/1 token=12\n203 release r/1"))
+                        .violations())
+                .isEmpty();
+    }
+
+    @Test
+    void a_small_request_that_overtakes_a_large_one() {
+        String text = """
+                1 ask p/1 lock=a capacity=5
+                2 granted p/1 token=10
+                3 ask large/1 lock=a weight=5 capacity=5
+                %d ask small/1 lock=a capacity=5
+                60 granted small/1 token=11
+                90 release p/1
+                90 release small/1
+                100 granted large/1 token=12
+                101 release large/1
+                """;
+        HistoryChecker checker = checker().permitsInOrder(20 * MS).build();
+        assertThat(checker.check(history(text.formatted(50))).violations())
+                .singleElement()
+                .asString()
+                .contains("large/1 for a with token 12 was overtaken by small/1", "which asked 47 ms later");
+        // Which of two that ask at about the same time comes first is the network's decision.
+        assertThat(checker.check(history(text.formatted(20))).violations()).isEmpty();
+        assertThat(checker()
+                        .permitsInOrder(20 * MS)
+                        .waitSlack(200 * MS)
+                        .build()
+                        .check(history(text.formatted(50).replace("large/1 lock=a", "large/1 lock=a wait=0")))
+                        .violations())
+                .as("one attempt does not wait")
+                .isEmpty();
+        assertThat(checker.check(history(text.formatted(50).replaceFirst("90 release p/1", "70 died large\n$0")))
+                        .violations())
+                .as("a granted operation of the dead")
+                .isEmpty();
+    }
 }
