@@ -1,4 +1,5 @@
 /** The lock API, its engine, the contract of a store, and the in-process store. */
+@SuppressWarnings("module") // The module that "exports … to" names is compiled after this one, and may be absent.
 module io.holdfast.core {
     // The engine records its events where this module is.
     requires static jdk.jfr;
@@ -9,6 +10,8 @@ module io.holdfast.core {
     exports io.holdfast;
     exports io.holdfast.jmx;
     exports io.holdfast.memory;
+    exports io.holdfast.record to
+            io.holdfast.sql;
     exports io.holdfast.spi;
 
     uses io.holdfast.spi.LockStoreProvider;

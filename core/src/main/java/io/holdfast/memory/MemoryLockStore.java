@@ -1,5 +1,8 @@
 package io.holdfast.memory;
 
+import io.holdfast.record.NameDecision;
+import io.holdfast.record.NameMessage;
+import io.holdfast.record.NameRecord;
 import io.holdfast.spi.AcquireAllReply;
 import io.holdfast.spi.AcquireReply;
 import io.holdfast.spi.AcquireRequest;

@@ -44,6 +44,7 @@ import io.holdfast.observe.Observability;
 import io.holdfast.opentelemetry.HoldfastTracing;
 import io.holdfast.quorum.QuorumStores;
 import io.holdfast.quorum.memory.MemoryQuorumNode;
+import io.holdfast.record.NameRecord;
 import io.holdfast.redis.RedisStores;
 import io.holdfast.redis.commands.CompareProbe;
 import io.holdfast.redis.connect.RedisConnections;
@@ -84,6 +85,7 @@ class ArchitectureTest {
     private static final String SPI = "io.holdfast.spi";
     private static final String JDBC = "io.holdfast.jdbc";
     private static final String MEMORY = "io.holdfast.memory";
+    private static final String RECORD = "io.holdfast.record";
     private static final String QUORUM = "io.holdfast.quorum";
     private static final String REDIS = "io.holdfast.redis";
     private static final String ZOOKEEPER = "io.holdfast.zookeeper";
@@ -130,7 +132,8 @@ class ArchitectureTest {
                 new Room(ENGINE, ENGINE, API, SPI),
                 new Room(OBSERVE, OBSERVE, ENGINE, API, SPI, "jdk.jfr"),
                 new Room(JMX, JMX, API, SPI),
-                new Room(MEMORY, MEMORY, SPI),
+                new Room(RECORD, RECORD, SPI),
+                new Room(MEMORY, MEMORY, RECORD, SPI),
                 new Room(JDBC, JDBC, API, SPI),
                 new Room(QUORUM, QUORUM, SPI),
                 new Room(QUORUM + ".memory", QUORUM + ".memory", QUORUM, SPI),
@@ -301,6 +304,7 @@ class ArchitectureTest {
                         OBSERVE,
                         JMX,
                         SPI,
+                        RECORD,
                         MEMORY,
                         QUORUM + "..",
                         REDIS + "..",
@@ -365,6 +369,7 @@ class ArchitectureTest {
     void noOtherModuleKnowsThePackagesThatAreNotExported() {
         noInternals(not(resideInAnyPackage(API, ENGINE, OBSERVE)), ENGINE).check(product);
         noInternals(not(resideInAnyPackage(API, ENGINE, OBSERVE)), OBSERVE).check(product);
+        noInternals(not(resideInAnyPackage(RECORD, MEMORY)), RECORD).check(product);
         noInternals(not(resideInAPackage(REDIS + "..")), REDIS + ".*..").check(product);
         noInternals(not(resideInAnyPackage(CONSOLE + "..", CLI + "..", "io.holdfast.demo..")), CONSOLE + ".json")
                 .check(product);
@@ -394,6 +399,7 @@ class ArchitectureTest {
         assertFires(noLookInside(alwaysTrue()), KnowsEverybody.class, "engine.Engine", "observe.Observability");
         assertFires(noInternals(alwaysTrue(), ENGINE), KnowsEverybody.class, "engine.Engine");
         assertFires(noInternals(alwaysTrue(), OBSERVE), KnowsEverybody.class, "observe.Observability");
+        assertFires(noInternals(alwaysTrue(), RECORD), KnowsEverybody.class, "record.NameRecord");
         assertFires(noInternals(alwaysTrue(), REDIS + ".*.."), KnowsEverybody.class, "RedisErrors", "LuaScript");
         assertFires(noInternals(alwaysTrue(), CONSOLE + ".json"), KnowsEverybody.class, "json.Json");
     }
@@ -437,6 +443,7 @@ class ArchitectureTest {
             Observability.class,
             LockManagement.class,
             MemoryLockStore.class,
+            NameRecord.class,
             JdbcGuard.class,
             QuorumStores.class,
             MemoryQuorumNode.class,
@@ -472,6 +479,7 @@ class ArchitectureTest {
         private Observability observe;
         private LockManagement jmx;
         private MemoryLockStore memory;
+        private NameRecord nameRecord;
         private JdbcGuard jdbc;
         private QuorumStores quorum;
         private MemoryQuorumNode quorumMember;

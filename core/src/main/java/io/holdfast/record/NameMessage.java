@@ -1,11 +1,11 @@
-package io.holdfast.memory;
+package io.holdfast.record;
 
 import io.holdfast.spi.HolderId;
 import io.holdfast.spi.PushedGrant;
 import io.holdfast.spi.StoreListener;
 
 /** A message that a {@link NameDecision} asks for, to the client of a holder id. */
-sealed interface NameMessage {
+public sealed interface NameMessage {
 
     String name();
 

@@ -1,9 +1,9 @@
-package io.holdfast.memory;
+package io.holdfast.record;
 
 import static java.util.Objects.requireNonNull;
 
-import io.holdfast.memory.NameRecord.Entry;
-import io.holdfast.memory.NameRecord.Hold;
+import io.holdfast.record.NameRecord.Entry;
+import io.holdfast.record.NameRecord.Hold;
 import io.holdfast.spi.AcquireReply;
 import io.holdfast.spi.AcquireReply.Busy;
 import io.holdfast.spi.AcquireReply.Granted;
@@ -30,7 +30,7 @@ import org.jspecify.annotations.Nullable;
  * weights up to and including its own are at most its capacity. An entry holds when it and every entry before it fit.
  * As holders came before waiters, it is enough to look at the head of the queue.
  */
-final class NameDecision {
+public final class NameDecision {
 
     /** One command tells so many holders at most that somebody waits. */
     private static final int CONTENDED_MAX = 64;
@@ -50,7 +50,7 @@ final class NameDecision {
      * @param bases makes a base that is larger than all before it
      * @param isConnected whether a grant can reach the client of a holder id
      */
-    NameDecision(String name, NameRecord before, long now, LongSupplier bases, Predicate<String> isConnected) {
+    public NameDecision(String name, NameRecord before, long now, LongSupplier bases, Predicate<String> isConnected) {
         this.name = name;
         this.now = now;
         this.bases = bases;
@@ -61,21 +61,21 @@ final class NameDecision {
     }
 
     /** Returns what the name is after the command. */
-    NameRecord after() {
+    public NameRecord after() {
         return holds.isEmpty() && queue.isEmpty() ? NameRecord.FREE : new NameRecord(holds, queue);
     }
 
     /** Returns what to tell after the command, in this order. */
-    List<NameMessage> messages() {
+    public List<NameMessage> messages() {
         return messages;
     }
 
     /** Returns whether this id holds the name, or no id holds it or waits for it. */
-    boolean isFreeFor(String holderId) {
+    public boolean isFreeFor(String holderId) {
         return indexOf(holderId) >= 0 || (holds.isEmpty() && waiting() == 0);
     }
 
-    AcquireReply acquire(AcquireRequest request) {
+    public AcquireReply acquire(AcquireRequest request) {
         int own = indexOf(request.holderId());
         if (own >= 0) {
             Hold held = holds.get(own);
@@ -108,7 +108,7 @@ final class NameDecision {
         return new Busy(first.remainingMillis(now), ahead(request.holderId()), first.holderId());
     }
 
-    RenewReply renew(RenewRequest request) {
+    public RenewReply renew(RenewRequest request) {
         int own = indexOf(request.holderId());
         if (own < 0) {
             return new RenewReply.Gone();
@@ -133,7 +133,7 @@ final class NameDecision {
         return new RenewReply.Renewed(waiting());
     }
 
-    ReleaseReply release(ReleaseRequest request) {
+    public ReleaseReply release(ReleaseRequest request) {
         int own = indexOf(request.holderId());
         if (own < 0) {
             return ReleaseReply.notHeld();
@@ -148,7 +148,7 @@ final class NameDecision {
         return ReleaseReply.released();
     }
 
-    boolean abandon(String holderId) {
+    public boolean abandon(String holderId) {
         int place = placeOf(holderId);
         // A waiter of a pool may have kept those behind it from holds that fit.
         boolean kept = place >= 0 && queue.remove(place).request().capacity() > 1;
@@ -159,7 +159,7 @@ final class NameDecision {
         return held;
     }
 
-    ForceReply forceRelease(@Nullable String expected) {
+    public ForceReply forceRelease(@Nullable String expected) {
         Hold first = firstToEnd();
         if (first == null) {
             return new ForceReply.Free();
@@ -179,7 +179,7 @@ final class NameDecision {
     }
 
     /** Returns the state of a lock. Changes nothing. */
-    StoreState inspectLock() {
+    public StoreState inspectLock() {
         Hold first = firstToEnd();
         return first == null
                 ? StoreState.free(waiting())
@@ -187,7 +187,7 @@ final class NameDecision {
     }
 
     /** Returns the state of a pool. Changes nothing. */
-    StoreState inspectPool() {
+    public StoreState inspectPool() {
         StoreState state = inspectLock();
         List<StoreState.Held> held = holds.stream()
                 .map(hold ->
