@@ -12,7 +12,9 @@ import io.holdfast.spi.TimeSource;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Queue;
 import java.util.SplittableRandom;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -35,7 +37,6 @@ class LocalQueueTest {
                     settings.bargeNanos = TimeUnit.MILLISECONDS.toNanos(bargeMillis);
                 })
                 .store(store)
-                .leaseTime(Duration.ofSeconds(2))
                 .build();
         clients.add(made);
         return made;
@@ -120,6 +121,7 @@ class LocalQueueTest {
         AtomicLong lastToken = new AtomicLong();
         AtomicInteger got = new AtomicInteger();
         CountDownLatch done = new CountDownLatch(count);
+        Queue<Throwable> died = new ConcurrentLinkedQueue<>();
         List<Thread> threads = new ArrayList<>();
         for (int i = 0; i < count; i++) {
             SplittableRandom random = new SplittableRandom(i);
@@ -142,6 +144,10 @@ class LocalQueueTest {
                 }
                 done.countDown();
             }));
+            threads.get(i).setUncaughtExceptionHandler((thread, thrown) -> {
+                died.add(thrown);
+                done.countDown();
+            });
         }
         threads.forEach(Thread::start);
         SplittableRandom random = new SplittableRandom(99);
@@ -149,6 +155,7 @@ class LocalQueueTest {
             threads.get(random.nextInt(count)).interrupt();
         }
 
+        assertThat(died).isEmpty();
         assertThat(overlaps).hasValue(0);
         assertThat(got.get()).isGreaterThan(1_000);
     }
