@@ -52,8 +52,9 @@ public interface Lease extends AutoCloseable {
     String holderId();
 
     /**
-     * Returns whether no other lease on the name is valid at the same time. True for a lock, false for {@link Permits}:
-     * the tokens of permits tell them apart, but they do not say who is the only one.
+     * Returns whether no other lease on the name is valid at the same time. True for a lock and for the writer of a
+     * {@link DistributedReadWriteLock}, false for a reader and for {@link Permits}: their tokens tell them apart, but
+     * do not say who is the only one.
      */
     default boolean isExclusive() {
         return true;

@@ -10,6 +10,7 @@ import io.holdfast.engine.LostHolds;
 import io.holdfast.engine.StoreOpening;
 import io.holdfast.engine.Stores;
 import io.holdfast.engine.ThreadLock;
+import io.holdfast.engine.ThreadReadWriteLock;
 import io.holdfast.observe.Observability;
 import io.holdfast.spi.Finding;
 import io.holdfast.spi.LockStore;
@@ -68,15 +69,16 @@ import org.jspecify.annotations.Nullable;
  *       <td>{@code callAsync(name [, options], task)}</td></tr>
  * </table>
  *
- * <p>{@link #permits}, {@link #getLock} and {@link #leadership} are other things of a name: permits, a lock that a
- * thread owns, and a leader.
+ * <p>{@link #getLock} shows the lock of a name as one that a thread owns. {@link #permits}, {@link #leadership} and
+ * {@link #getReadWriteLock} are other things of a name: permits, a leader, and a lock with many readers, of which {@link
+ * #acquireRead(String) acquireRead} and {@link #acquireWrite(String) acquireWrite} have the forms of the first two rows.
  *
  * <p>All asynchronous forms throw a mistake of the caller (null, a bad name or length) at once; every other outcome (a
  * closed client, a failing store, a wait that ended) completes the stage. Dependents that are added by {@code …Async}
  * methods without an executor run on the client's callback executor. If that executor has not begun to deliver a lease
  * within the length of the lease, the client releases the lease and the stage fails with {@link LeaseLostException}.
  */
-public final class LockClient extends TaskForms implements AutoCloseable {
+public final class LockClient extends ReadWriteForms implements AutoCloseable {
 
     static {
         Log.writeBy(LockClient::write);
@@ -142,6 +144,14 @@ public final class LockClient extends TaskForms implements AutoCloseable {
      */
     public Permits permits(String name, int limit) {
         return new Permits(() -> engine, name, limit);
+    }
+
+    /**
+     * Returns a name as a {@link java.util.concurrent.locks.ReadWriteLock}: a view without state. Costs no command. It
+     * has no connection with the lock or the permits of this name.
+     */
+    public DistributedReadWriteLock getReadWriteLock(String name) {
+        return new ThreadReadWriteLock(() -> engine, name);
     }
 
     /** Campaigns as {@link #leadership(String, LeadershipListener, LeadershipOptions)} does, with default options. */

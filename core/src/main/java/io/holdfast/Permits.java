@@ -3,7 +3,6 @@ package io.holdfast;
 import static java.util.Objects.requireNonNull;
 
 import io.holdfast.engine.Engine;
-import io.holdfast.engine.PoolEngine;
 import io.holdfast.engine.PoolRequest;
 import io.holdfast.engine.WaitMode;
 import io.holdfast.engine.Waiter;
@@ -55,7 +54,7 @@ public final class Permits {
 
     /** @param engine returns the client's engine that is open now */
     Permits(Supplier<Engine> engine, String name, int limit) {
-        this(engine, new PoolRequest(name, 1, limit));
+        this(engine, PoolRequest.permit(name, limit));
     }
 
     private Permits(Supplier<Engine> engine, PoolRequest wanted) {
@@ -159,8 +158,7 @@ public final class Permits {
 
     private Waiter submit(LockOptions options, WaitMode mode) {
         boolean isForTask = requireNonNull(options, "options").isForTask();
-        PoolEngine pools = engine.get().pools();
-        return isForTask ? pools.submitTask(wanted, options, mode) : pools.submit(wanted, options, mode);
+        return engine.get().pools().submit(wanted, options, mode, isForTask);
     }
 
     // --- asynchronous ---

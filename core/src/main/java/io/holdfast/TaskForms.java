@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * The methods of {@link LockClient} that run a task under the lock. The lease is always released, by the thread that
  * runs the task.
  */
-abstract sealed class TaskForms extends AcquireForms permits LockClient {
+abstract sealed class TaskForms extends AcquireForms permits ReadWriteForms {
 
     /**
      * Runs a task under the lock and releases the lock. Waits for the lock as long as needed.

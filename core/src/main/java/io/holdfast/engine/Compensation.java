@@ -62,7 +62,7 @@ final class Compensation {
     /** The ids of holds that are left at the store on purpose. Invariant: no abandon of them is sent. */
     private final Set<String> retained = new HashSet<>(); // by lock
 
-    /** @param ofPools whether the names are those of permits */
+    /** @param ofPools whether the names are those of pools */
     Compensation(LockStore store, EngineSettings settings, boolean ofPools) {
         this.ofPools = ofPools;
         this.store = store;
@@ -214,9 +214,9 @@ final class Compensation {
         return () -> end(begun);
     }
 
-    /** Returns whether the names are those of permits. */
-    boolean isOfPools() {
-        return ofPools;
+    /** Names a hold on one of the names, in the middle of a sentence. */
+    String describedHold(String name) {
+        return ofPools ? PoolRequest.describedHold(name) : "the lock " + Quoted.name(name);
     }
 
     int pending() {
@@ -256,7 +256,7 @@ final class Compensation {
         try {
             for (Pending each = pending.after; each != pending; each = each.after) {
                 if (each.held) {
-                    names.add(each.name);
+                    names.add(ofPools ? PoolRequest.shown(each.name) : each.name);
                 }
             }
         } finally {
@@ -304,11 +304,11 @@ final class Compensation {
     }
 
     private String failure(Pending withdrawal, Throwable error) {
-        String name = Quoted.name(withdrawal.name);
+        String hold = describedHold(withdrawal.name);
         return (withdrawal.held
-                        ? (ofPools ? "A permit of " : "The lock ") + name
+                        ? Quoted.atStart(hold)
                                 + " could not be released at the store, and becomes free when its lease has run out"
-                        : (ofPools ? "An acquisition of a permit of " : "An acquisition of the lock ") + name
+                        : "An acquisition of " + hold
                                 + " that was given up could not be withdrawn at the store; if it got the lock, that"
                                 + " becomes free when its lease has run out")
                 + " (holder id " + Quoted.holder(withdrawal.holderId) + "): "

@@ -97,9 +97,8 @@ public final class Contention {
         Duration waited = Duration.ofNanos(now() - waiter.arrivedNanos);
         return new LockStoreException(
                 state.effects.describeStore() + " did not answer within " + DurationText.rounded(waited)
-                        + (state.effects.isPlural()
-                                ? " whether the " + state.effects.described() + " are free"
-                                : " whether the lock " + Quoted.name(state.effects.name()) + " is free")
+                        + " whether the " + state.effects.described()
+                        + (state.effects.isPlural() ? " are free" : " is free")
                         + " (expected: a store that answers in much less than the wait; see whether the server"
                         + " hangs, or cannot be reached)",
                 state.effects.describeStore(),
@@ -393,10 +392,7 @@ public final class Contention {
 
     private LockStoreException tooLate(Attempt answered) {
         return new LockStoreException(
-                (state.effects.isPlural()
-                                ? "The store granted " + state.effects.described()
-                                : "The store granted the lock " + Quoted.name(state.effects.name()))
-                        + " for "
+                "The store granted the " + state.effects.described() + " for "
                         + DurationText.of(Duration.ofNanos(answered.leaseNanos))
                         + ", and its answer came when that time was over (expected: a lease that is much longer than"
                         + " the store takes to answer)",

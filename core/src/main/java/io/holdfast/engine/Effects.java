@@ -12,6 +12,9 @@ interface Effects {
 
     String name();
 
+    /** Returns the name at the store; that of a lock is its own. */
+    String storedName();
+
     EngineSettings settings();
 
     /** Returns the rules of renewal with these settings. */

@@ -22,7 +22,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
@@ -154,6 +153,12 @@ public final class Engine extends EngineParts {
         } finally {
             poolsLock.unlock();
         }
+    }
+
+    /** Returns the engine of the client's pools; null if none was needed yet. */
+    @Nullable
+    PoolEngine poolsIfMade() {
+        return pools;
     }
 
     /** Returns the pools that a close ends first. Only when the engine is closed, so that none are made any more. */
@@ -381,15 +386,6 @@ public final class Engine extends EngineParts {
     /** Returns what a call throws on a closed client. */
     public LockClientClosedException closed() {
         return new LockClientClosedException("This LockClient (" + store.describe() + ") is closed");
-    }
-
-    /** Waits for the store's answer, which its command timeout bounds. */
-    private <T> T await(CompletionStage<T> reply) {
-        try {
-            return StageWait.join(reply);
-        } catch (CompletionException e) {
-            throw StoreErrors.toUser(StoreErrors.of(e), store.describe());
-        }
     }
 
     /** Passes the store's messages about locks on. */

@@ -3,14 +3,17 @@ package io.holdfast.engine;
 import io.holdfast.spi.HolderId;
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.PushedGrant;
+import io.holdfast.spi.StageWait;
 import io.holdfast.spi.StoreListener;
 import io.holdfast.spi.TimeSource;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 import java.util.function.Function;
 
 /**
  * What the names of an engine use. A client has two engines at most: {@link Engine} for its locks, and {@link
- * PoolEngine} for its permits.
+ * PoolEngine} for its pools.
  */
 public abstract class EngineParts {
 
@@ -90,6 +93,15 @@ public abstract class EngineParts {
                 handle(name, holderId, leaseNanos, state -> state.onLateAcquiresOver(holderId, leaseNanos));
             }
         });
+    }
+
+    /** Waits for the store's answer, which its command timeout bounds. */
+    final <T> T await(CompletionStage<T> reply) {
+        try {
+            return StageWait.join(reply);
+        } catch (CompletionException e) {
+            throw StoreErrors.toUser(StoreErrors.of(e), store.describe());
+        }
     }
 
     /** Passes the store's messages about holder ids to their names. */

@@ -89,7 +89,7 @@ class GuardedStore implements LockStore {
 
     @Override
     public void renewAll(List<RenewRequest> requests, RenewAnswers answers) {
-        RenewAnswers observed = events.renewing(requests, answers);
+        RenewAnswers observed = events.renewing(requests, this::shown, answers);
         try {
             get().renewAll(requests, observed);
         } catch (Throwable e) {

@@ -82,7 +82,7 @@ final class KeptHolds {
         private @Nullable CompletionStage<RenewReply> command; // by lock
 
         Kept(Hold hold, long endNanos) {
-            this.name = hold.engine.name();
+            this.name = hold.engine.storedName();
             this.holderId = hold.holderId();
             this.endNanos = endNanos;
             this.settingNumber = hold.sequence;
@@ -136,9 +136,7 @@ final class KeptHolds {
         }
 
         private void warn(String what) {
-            Log.LOG.log(
-                    System.Logger.Level.WARNING,
-                    (compensation.isOfPools() ? "A permit of " : "The lock ") + Quoted.name(name) + " " + what);
+            Log.LOG.log(System.Logger.Level.WARNING, Quoted.atStart(compensation.describedHold(name)) + " " + what);
         }
 
         private boolean isKept() {

@@ -2,6 +2,8 @@ package io.holdfast.engine;
 
 import io.holdfast.LockException;
 import io.holdfast.LockStoreException;
+import io.holdfast.engine.PoolEngine.Pool;
+import io.holdfast.engine.PoolRequest.Kind;
 import io.holdfast.spi.AcquireRequest;
 import io.holdfast.spi.ClockReading;
 import java.util.ArrayList;
@@ -9,7 +11,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One acquisition of permits: a name engine with one waiter, one attempt and one hold. It is retired when its lease has
+ * One acquisition of permits, or of a share of a read-write lock: a name engine with one waiter, one attempt and one hold. It is retired when its lease has
  * ended, or when the wait has. No lease follows another on its hold, because the order of a pool is that of all clients.
  *
  * <p>Invariant: while an acquisition number of the lane may be heard of, {@link PoolEngine} maps it to the lane.
@@ -21,12 +23,15 @@ final class Lane extends NameEngine {
     private static final long FIRST_ANSWER_NANOS = 100_000_000;
 
     private final PoolEngine pools;
-    final Pool pool;
+    private final Pool pool;
     private final PoolRequest wanted;
     private final List<Long> numbers = new ArrayList<>(1); // by lock
 
     /** The attempt that waits at the store or behind the gate; null if none does. */
     private @Nullable Attempt atGate; // by lock
+
+    /** The lease that the pool knows of: one that a thread owns, or that excludes all others. */
+    private @Nullable ActiveLease known; // by lock
 
     /** Why the wait at the store ended, if that failed. */
     private @Nullable LockStoreException failure; // by lock
@@ -40,12 +45,17 @@ final class Lane extends NameEngine {
 
     @Override
     public boolean isExclusive() {
-        return false;
+        return wanted.kind() == Kind.WRITE;
+    }
+
+    @Override
+    public String storedName() {
+        return pool.storedName;
     }
 
     @Override
     public String shownName() {
-        return PoolEngine.SHOWN + name();
+        return wanted.shownName();
     }
 
     @Override
@@ -55,7 +65,14 @@ final class Lane extends NameEngine {
 
     @Override
     public boolean isPlural() {
-        return true;
+        return wanted.kind() == Kind.PERMITS;
+    }
+
+    /** A lease that excludes all others is waited for by all that wait here; of others, the store has the list. */
+    @Override
+    public @Nullable ActiveLease blocking() {
+        ActiveLease own = current();
+        return own != null ? own : pool.exclusive.get();
     }
 
     // --- asking ---
@@ -174,10 +191,43 @@ final class Lane extends NameEngine {
         super.failWaiter(waiter, outcome, why);
     }
 
+    /** Tells the pool of the lease, for as long as it is out. */
+    private void share() {
+        ActiveLease lease = current();
+        ActiveLease before = known;
+        if (lease == before) {
+            return;
+        }
+        if (before != null) {
+            Thread owner = before.owner();
+            if (owner != null) {
+                pool.owned.remove(owner, before);
+            }
+            // Another lane may have the next one already.
+            pool.exclusive.compareAndSet(before, null);
+        }
+        known = lease;
+        if (lease != null) {
+            Thread owner = lease.owner();
+            if (owner != null) {
+                pool.owned.put(owner, lease);
+            }
+            if (isExclusive()) {
+                pool.exclusive.set(lease);
+            }
+        }
+    }
+
+    @Override
+    LostHolds lostHolds() {
+        return pools.lostHolds.ofShares();
+    }
+
     /** Leaves the gate with the wait. A failing store fails those behind the gate, too, as it fails all that wait. */
     @Override
     void settle() {
         super.settle();
+        share();
         if (atGate == null || state().isContending()) {
             return;
         }

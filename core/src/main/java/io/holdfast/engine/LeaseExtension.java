@@ -28,7 +28,7 @@ record LeaseExtension(ActiveLease lease, long nanos, CompletableFuture<@Nullable
             return;
         }
         ClockReading now = ClockReading.now(state.settings().time);
-        RenewRequest request = state.effects.upkeep().extensionRequest(held, this, now, state.effects.name());
+        RenewRequest request = state.effects.upkeep().extensionRequest(held, this, now, state.effects.storedName());
         state.effects.sendExtension(held, this, request);
     }
 

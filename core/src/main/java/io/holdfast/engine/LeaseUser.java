@@ -71,6 +71,9 @@ abstract sealed class LeaseUser extends WeakReference<LeaseHandle> permits Activ
         /** Zero if the user has given the lease back, even a lost one. */
         volatile int count = 1; // by the owner thread; without one, to zero when the lost lease is released
 
+        /** How many of these are reads under the write lock; zero for any other lease. */
+        int reads; // by the owner thread
+
         volatile String lostWhy = "";
 
         /** Whether a close of the client left the lock to work that goes on: the store may wait for the unlock. */

@@ -8,6 +8,7 @@ import io.holdfast.spi.StoreException;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletionStage;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -164,8 +165,12 @@ public interface LockEvents {
 
     // --- of the client ---
 
-    /** Renewals are sent together. Returns answers that pass on to the given ones, and are observed. */
-    RenewAnswers renewing(List<RenewRequest> requests, RenewAnswers answers);
+    /**
+     * Renewals are sent together. Returns answers that pass on to the given ones, and are observed.
+     *
+     * @param shown makes the name that observers see from that of a request
+     */
+    RenewAnswers renewing(List<RenewRequest> requests, UnaryOperator<String> shown, RenewAnswers answers);
 
     /**
      * A command failed.

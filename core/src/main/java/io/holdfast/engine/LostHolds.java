@@ -62,7 +62,21 @@ public final class LostHolds {
     }
 
     private final ReentrantLock lock = new ReentrantLock();
+    private @Nullable LostHolds ofShares; // by lock
     private final Map<Thread, Map<String, Lost>> byThread = new WeakHashMap<>(); // by lock
+
+    /** Returns those of read-write locks, whose names have nothing to do with those of locks. */
+    LostHolds ofShares() {
+        lock.lock();
+        try {
+            if (ofShares == null) {
+                ofShares = new LostHolds();
+            }
+            return ofShares;
+        } finally {
+            lock.unlock();
+        }
+    }
 
     void add(Thread thread, String name, LeaseUser.Holds holds) {
         lock.lock();

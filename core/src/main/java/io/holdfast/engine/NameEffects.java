@@ -37,6 +37,11 @@ abstract class NameEffects extends EventLock<NameState> implements Effects {
     }
 
     @Override
+    public String storedName() {
+        return name;
+    }
+
+    @Override
     public final String describeStore() {
         return engine.store.describe();
     }
@@ -77,7 +82,7 @@ abstract class NameEffects extends EventLock<NameState> implements Effects {
     public final void sendRelease(Hold hold, @Nullable ActiveLease lease) {
         forget(hold);
         engine.compensation
-                .release(ReleaseRequest.of(name, hold.holderId()), hold.longestNanos())
+                .release(ReleaseRequest.of(storedName(), hold.holderId()), hold.longestNanos())
                 .whenComplete((reply, error) -> {
                     if (lease != null) {
                         handle(state -> endLease(lease, error == null && !reply.wasHeld()));
@@ -94,7 +99,7 @@ abstract class NameEffects extends EventLock<NameState> implements Effects {
     final void leaveAtStore(Hold hold, ActiveLease lease) {
         forget(hold);
         engine.compensation.retain(hold.holderId());
-        engine.store.leave(name, hold.holderId(), lease::isInUse);
+        engine.store.leave(storedName(), hold.holderId(), lease::isInUse);
     }
 
     @Override
@@ -116,23 +121,24 @@ abstract class NameEffects extends EventLock<NameState> implements Effects {
         forget(hold);
         ClockReading sent = attempt.markSending(engine.settings.time, engine.settings.nonces);
         engine.compensation
-                .release(ReleaseRequest.requeueing(name, hold.holderId(), request(attempt)), hold.longestNanos())
+                .release(
+                        ReleaseRequest.requeueing(storedName(), hold.holderId(), request(attempt)), hold.longestNanos())
                 .whenComplete((reply, error) -> handle(state -> state.onRequeued(attempt, sent, reply, error)));
     }
 
     AcquireRequest request(Attempt attempt) {
-        return attempt.request(name, engine.settings.pollNanos);
+        return attempt.request(storedName(), engine.settings.pollNanos);
     }
 
     @Override
     public final void abandon(String holderId, long leaseNanos) {
-        engine.compensation.abandon(name, holderId, leaseNanos);
+        engine.compensation.abandon(storedName(), holderId, leaseNanos);
     }
 
     @Override
     public final void abandon(Hold hold) {
         forget(hold);
-        engine.compensation.abandonHold(name, hold.holderId(), hold.longestNanos());
+        engine.compensation.abandonHold(storedName(), hold.holderId(), hold.longestNanos());
     }
 
     @Override
@@ -147,7 +153,7 @@ abstract class NameEffects extends EventLock<NameState> implements Effects {
         if (attempt.lateCheck != null) {
             attempt.lateCheck.cancel();
         }
-        attempt.lateCheck = engine.watchForLate(name, attempt.holderId, attempt.leaseNanos);
+        attempt.lateCheck = engine.watchForLate(storedName(), attempt.holderId, attempt.leaseNanos);
     }
 
     @Override
@@ -271,9 +277,7 @@ abstract class NameEffects extends EventLock<NameState> implements Effects {
     /** Ends a lease that was released here, but the store has not said whether the name stays locked. */
     private void endUnretained(ActiveLease lease, Throwable error) {
         later(() -> lease.endFailed(new LockStoreException(
-                (isPlural()
-                                ? "The store was not asked to keep the " + described()
-                                : "The store was not asked to keep the lock " + Quoted.name(name))
+                "The store was not asked to keep the " + described()
                         + " locked after its release, or did not confirm it: "
                         + error.getMessage()
                         + " (expected: a store that answers; this client asks again in the background, and the lock"
@@ -295,10 +299,14 @@ abstract class NameEffects extends EventLock<NameState> implements Effects {
     public void reportLoss(ActiveLease lease, String why, boolean answered) {
         Thread owner = lease.owner();
         if (owner != null) {
-            engine.lostHolds.add(owner, name, lease.holds());
+            lostHolds().add(owner, name, lease.holds());
         }
         later(() -> lease.runLossCallbacks(engine.callbacks));
         reportLost(lease, why, answered);
+    }
+
+    LostHolds lostHolds() {
+        return engine.lostHolds;
     }
 
     @Override

@@ -54,6 +54,11 @@ class NameEngine extends NameEffects implements NameEvents {
         return current;
     }
 
+    @Override
+    public @Nullable ActiveLease blocking() {
+        return current;
+    }
+
     // --- arrivals ---
 
     /** Returns false if this engine has been retired: the caller takes a new one. */

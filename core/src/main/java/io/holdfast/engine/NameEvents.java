@@ -15,9 +15,15 @@ public interface NameEvents {
 
     String name();
 
+    /** Returns the name at the store; that of a lock is its own. */
+    String storedName();
+
     EngineSettings settings();
 
     Callbacks callbacks();
+
+    /** See {@link EventLock#described}. */
+    String described();
 
     /** Returns whether at most one lease on the name is valid at a time. */
     default boolean isExclusive() {
@@ -31,6 +37,10 @@ public interface NameEvents {
     /** Returns the lease that is out; null if there is none. */
     @Nullable
     ActiveLease current();
+
+    /** Returns the lease whose end a waiter needs, or was granted; null if it is not known. */
+    @Nullable
+    ActiveLease blocking();
 
     /** A thread that was nudged tries for the lock. */
     void onClaim(Waiter waiter);

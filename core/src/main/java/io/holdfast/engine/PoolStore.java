@@ -11,9 +11,6 @@ import org.jspecify.annotations.Nullable;
 /** The pools of a client's store, found when the first command comes. */
 final class PoolStore extends GuardedStore {
 
-    /** Begins the name of permits among the store's pools, which may be of other kinds, too. */
-    private static final String PREFIX = "p:";
-
     private final StoreOpening opening;
     private final ReentrantLock lock = new ReentrantLock();
 
@@ -46,12 +43,13 @@ final class PoolStore extends GuardedStore {
         try {
             LockStore found = view;
             if (found == null) {
-                LockStore pools = open.pools()
+                found = open.pools()
                         .orElseThrow(() -> new StoreException(
                                 StoreException.Outcome.FATAL,
-                                open.describe() + " has no permits (expected: Redis in mode lua, or memory)",
+                                open.describe()
+                                        + " has no permits and no read-write locks (expected: Redis in mode lua, or"
+                                        + " memory)",
                                 null));
-                found = new PrefixedStore(PREFIX, pools);
                 found.listen(requireNonNull(listener, "listen() comes before all commands"));
                 view = found;
             }
@@ -63,7 +61,7 @@ final class PoolStore extends GuardedStore {
 
     @Override
     String shown(String name) {
-        return PoolEngine.SHOWN + name;
+        return PoolRequest.shown(name);
     }
 
     @Override

@@ -20,6 +20,11 @@ public final class Quoted {
         return names.stream().map(Quoted::name).collect(Collectors.joining(", "));
     }
 
+    /** Returns a text of a message for the beginning of a sentence. */
+    static String atStart(String text) {
+        return Character.toUpperCase(text.charAt(0)) + text.substring(1);
+    }
+
     /** Returns a holder id in quotes, or a description of another holder, which has blanks, without quotes. */
     public static String holder(String holder) {
         return holder.indexOf(' ') < 0 ? name(holder) : Names.printable(holder);

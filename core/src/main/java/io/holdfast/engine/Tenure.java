@@ -276,7 +276,7 @@ public final class Tenure {
         if (endIfOver(due, sent)) {
             return null;
         }
-        RenewRequest request = upkeep().dueRenewal(due, lease, sent, state.effects.name());
+        RenewRequest request = upkeep().dueRenewal(due, lease, sent, state.effects.storedName());
         if (request == null) {
             return null;
         }
@@ -322,7 +322,7 @@ public final class Tenure {
             state.waiters().turnNanos = time().nanoTime();
             grant(held, next);
         } else {
-            RenewRequest setting = upkeep().settingRequest(held, next, state.effects.name());
+            RenewRequest setting = upkeep().settingRequest(held, next, state.effects.storedName());
             state.effects.sendPreparation(held, setting);
         }
     }

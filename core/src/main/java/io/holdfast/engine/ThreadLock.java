@@ -29,6 +29,10 @@ public class ThreadLock implements DistributedLock {
         this.name = name;
     }
 
+    final Engine engine() {
+        return engine.get();
+    }
+
     @Override
     public String name() {
         return name;
@@ -46,6 +50,7 @@ public class ThreadLock implements DistributedLock {
 
     private void lock(LockOptions options) {
         if (!enterAgain()) {
+            refuseIfHopeless();
             // PATIENT and without a wait time: it ends with a lease or an exception.
             submit(options, WaitMode.PATIENT).awaitUninterruptibly();
         }
@@ -55,6 +60,7 @@ public class ThreadLock implements DistributedLock {
     public void lockInterruptibly() throws InterruptedException {
         Waiter.ensureNotInterrupted();
         if (!enterAgain()) {
+            refuseIfHopeless();
             submit(LockOptions.defaults(), WaitMode.PATIENT).await();
         }
     }
@@ -62,9 +68,10 @@ public class ThreadLock implements DistributedLock {
     @Override
     public boolean tryLock() {
         return enterAgain()
-                || submit(LockOptions.defaults(), WaitMode.TRY)
-                        .awaitUninterruptibly()
-                        .isPresent();
+                || (isPossible(Thread.currentThread())
+                        && submit(LockOptions.defaults(), WaitMode.TRY)
+                                .awaitUninterruptibly()
+                                .isPresent());
     }
 
     @Override
@@ -79,7 +86,9 @@ public class ThreadLock implements DistributedLock {
 
     private boolean tryLock(LockOptions options) throws InterruptedException {
         Waiter.ensureNotInterrupted();
-        return enterAgain() || submit(options, WaitMode.TRY).awaitOptional().isPresent();
+        return enterAgain()
+                || (isPossible(Thread.currentThread())
+                        && submit(options, WaitMode.TRY).awaitOptional().isPresent());
     }
 
     @Override
@@ -97,7 +106,7 @@ public class ThreadLock implements DistributedLock {
 
     @Override
     public boolean isLocked() {
-        return engine.get().inspect(name).isLocked();
+        return engine().inspect(name).isLocked();
     }
 
     @Override
@@ -133,7 +142,7 @@ public class ThreadLock implements DistributedLock {
 
     @Override
     public boolean forceUnlock() {
-        return engine.get().forceRelease(name, null).isEnded();
+        return engine().forceRelease(name, null).isEnded();
     }
 
     @Override
@@ -145,6 +154,13 @@ public class ThreadLock implements DistributedLock {
         return enterAgain(Thread.currentThread());
     }
 
+    private void refuseIfHopeless() {
+        Thread caller = Thread.currentThread();
+        if (!isPossible(caller)) {
+            throw hopeless(caller);
+        }
+    }
+
     private Waiter submit(LockOptions options, WaitMode mode) {
         return submit(options, mode, Thread.currentThread());
     }
@@ -154,7 +170,22 @@ public class ThreadLock implements DistributedLock {
     /** Returns the lease by which the thread owns the name, valid or not; null if there is none. */
     @Nullable
     ActiveLease ownedBy(Thread thread) {
-        return engine.get().ownedBy(thread, name);
+        return engine().ownedBy(thread, name);
+    }
+
+    /** Returns whether the thread, which does not own it, can get it without an unlock before. */
+    boolean isPossible(Thread thread) {
+        return true;
+    }
+
+    /** Returns what a wait without limit throws if it is not possible. */
+    IllegalStateException hopeless(Thread thread) {
+        throw new AssertionError("A lock is always possible");
+    }
+
+    /** Names it in a message, in the middle of a sentence. */
+    String described() {
+        return "lock " + Quoted.name(name);
     }
 
     /** Counts a nested call, without a command. A lost lease is not entered again, so the thread contends. */
@@ -168,7 +199,7 @@ public class ThreadLock implements DistributedLock {
     }
 
     Waiter submit(LockOptions options, WaitMode mode, Thread thread) {
-        return engine.get().submit(name, options, mode, thread);
+        return engine().submit(name, options, mode, thread);
     }
 
     /** Gives back one hold. Returns the lease to release if it was the last hold; null otherwise. */
@@ -176,17 +207,17 @@ public class ThreadLock implements DistributedLock {
     ActiveLease leave(Thread thread) {
         ActiveLease mine = ownedBy(thread);
         if (mine == null) {
-            String lostWhy = engine.get().lostHolds.unlockBy(thread, name);
-            if (lostWhy != null) {
-                throw new LeaseLostException(
-                        "The lock " + Quoted.name(name) + " was lost before it was unlocked: " + lostWhy);
-            }
-            throw notHeld(thread, "unlock");
+            throw lostOrNotHeld(thread, engine().lostHolds);
         }
         if (mine.holdCount() == 0) {
             // The thread has given back all its holds. The lease was lost, and is the present one for a moment longer.
             throw notHeld(thread, "unlock");
         }
+        return giveBack(mine);
+    }
+
+    /** Gives back one hold of several, or all if it is the last; then returns the lease. */
+    static @Nullable ActiveLease giveBack(ActiveLease mine) {
         if (mine.holdCount() > 1) {
             mine.holds().giveBack();
             mine.ensureValid();
@@ -194,6 +225,14 @@ public class ThreadLock implements DistributedLock {
         }
         mine.holds().giveAllBack();
         return mine;
+    }
+
+    /** Returns what an unlock of a thread without a lease throws. Counts the unlock if the thread has lost the lease. */
+    final RuntimeException lostOrNotHeld(Thread thread, LostHolds lostHolds) {
+        String lostWhy = lostHolds.unlockBy(thread, name);
+        return lostWhy != null
+                ? new LeaseLostException("The " + described() + " was lost before it was unlocked: " + lostWhy)
+                : notHeld(thread, "unlock");
     }
 
     int holdCount(Thread thread) {
@@ -209,9 +248,9 @@ public class ThreadLock implements DistributedLock {
         return mine.fencingToken();
     }
 
-    private IllegalMonitorStateException notHeld(Thread thread, String what) {
-        return new IllegalMonitorStateException("Thread " + Quoted.name(thread.getName()) + " cannot " + what
-                + " the lock " + Quoted.name(name) + ": it does not hold it");
+    final IllegalMonitorStateException notHeld(Thread thread, String what) {
+        return new IllegalMonitorStateException("Thread " + Quoted.name(thread.getName()) + " cannot " + what + " the "
+                + described() + ": it does not hold it");
     }
 
     private static LockOptions withWait(LockOptions options, long wait, TimeUnit unit) {

@@ -60,10 +60,7 @@ public record WaitText(
     /** Returns the line for a wait that continues. */
     public String longWait() {
         return waiter.describe()
-                + (at.isPlural()
-                        ? " has waited for the " + at.described()
-                        : " has waited for the lock " + Quoted.name(at.name()))
-                + " for " + age(waiter.arrivedNanos)
+                + " has waited for the " + at.described() + " for " + age(waiter.arrivedNanos)
                 + (here == null ? described == null ? "" : ", held by " + described : ", which is held by " + holder());
     }
 

@@ -342,7 +342,7 @@ public final class Waiter {
      */
     @Nullable
     ActiveLease blockedBy() {
-        ActiveLease out = engine().current();
+        ActiveLease out = engine().blocking();
         return out == lease ? null : out;
     }
 

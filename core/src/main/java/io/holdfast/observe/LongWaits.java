@@ -7,7 +7,6 @@ import io.holdfast.engine.BoundedLog;
 import io.holdfast.engine.Engine;
 import io.holdfast.engine.EventLock;
 import io.holdfast.engine.LockEvents.NameVisitor;
-import io.holdfast.engine.Quoted;
 import io.holdfast.engine.WaitText;
 import io.holdfast.engine.Waiter;
 import io.holdfast.spi.DurationText;
@@ -107,11 +106,11 @@ final class LongWaits {
     }
 
     private static String got(EventLock<?> at) {
-        return at.isPlural() ? " got " + at.described() : " got the lock " + Quoted.name(at.name());
+        return " got the " + at.described();
     }
 
     private static String notGot(EventLock<?> at) {
-        return at.isPlural() ? " did not get " + at.described() : " did not get the lock " + Quoted.name(at.name());
+        return " did not get the " + at.described();
     }
 
     void close() {

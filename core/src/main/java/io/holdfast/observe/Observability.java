@@ -22,6 +22,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -237,7 +238,7 @@ public final class Observability implements LockEvents {
     // --- of the client ---
 
     @Override
-    public RenewAnswers renewing(List<RenewRequest> requests, RenewAnswers answers) {
+    public RenewAnswers renewing(List<RenewRequest> requests, UnaryOperator<String> shown, RenewAnswers answers) {
         long sentNanos = time.nanoTime();
         AtomicInteger answered = new AtomicInteger();
         AtomicInteger failed = new AtomicInteger();
@@ -245,7 +246,7 @@ public final class Observability implements LockEvents {
             answers.answered(index, reply, error);
             // One report of a failure for all of them: usually they have one cause.
             if (error != null && failed.getAndIncrement() == 0) {
-                storeFailed("renew", requests.get(index).name(), error);
+                storeFailed("renew", shown.apply(requests.get(index).name()), error);
             }
             if (answered.incrementAndGet() == requests.size()) {
                 Duration took = since(sentNanos);

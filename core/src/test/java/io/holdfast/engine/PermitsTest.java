@@ -585,8 +585,12 @@ class PermitsTest extends EngineFixture {
                     .isInstanceOfSatisfying(
                             LockStoreException.class,
                             e -> assertThat(e.isFatal()).isTrue())
-                    .hasMessageContaining("redlock://a,b,c has no permits (expected: ");
+                    .hasMessageContaining("redlock://a,b,c has no permits and no read-write locks (expected: ");
             assertFailed(ask(none), LockStoreException.class);
+            assertThatThrownBy(() -> locks.tryAcquireRead("export")).isInstanceOf(LockStoreException.class);
+            assertThatThrownBy(
+                            () -> locks.getReadWriteLock("export").writeLock().lock())
+                    .isInstanceOf(LockStoreException.class);
         }
         assertThat(locks.tryAcquire("export")).isPresent();
         locks.close();

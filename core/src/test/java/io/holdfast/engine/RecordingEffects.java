@@ -67,6 +67,16 @@ final class RecordingEffects implements Effects, NameEvents {
     }
 
     @Override
+    public @Nullable ActiveLease blocking() {
+        return current();
+    }
+
+    @Override
+    public String storedName() {
+        return "a";
+    }
+
+    @Override
     public String described() {
         return "lock";
     }

@@ -112,9 +112,9 @@ public final class JdbcGuard {
         }
         for (Lease lease : leases) {
             if (!lease.isExclusive()) {
-                throw new IllegalArgumentException("A permit of " + Keys.quoted(lease.name())
-                        + " cannot guard a transaction: several permits are valid at once, and a token does not order"
-                        + " them (expected: the lease of a lock)");
+                throw new IllegalArgumentException("A permit or a reader's lease of " + Keys.quoted(lease.name())
+                        + " cannot guard a transaction: several are valid at once, and a token does not order them"
+                        + " (expected: the lease of a lock or of a writer)");
             }
         }
         requireTransaction(connection, "A guard");

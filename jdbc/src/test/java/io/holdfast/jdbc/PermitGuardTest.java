@@ -19,11 +19,17 @@ class PermitGuardTest {
                 });
         try (LockClient locks = LockClient.connect("memory:permit-guard");
                 Lease lock = locks.acquire("export");
-                Lease permit = locks.permits("export", 5).acquire()) {
+                Lease permit = locks.permits("export", 5).acquire();
+                Lease read = locks.acquireRead("export")) {
             assertThatThrownBy(() -> JdbcGuard.defaults().check(untouched, lock, permit))
                     .isInstanceOf(IllegalArgumentException.class)
-                    .hasMessage("A permit of \"export\" cannot guard a transaction: several permits are valid at once,"
-                            + " and a token does not order them (expected: the lease of a lock)");
+                    .hasMessage(
+                            "A permit or a reader's lease of \"export\" cannot guard a transaction: several are valid"
+                                    + " at once, and a token does not order them (expected: the lease of a lock or of a"
+                                    + " writer)");
+            assertThatThrownBy(() -> JdbcGuard.defaults().check(untouched, read))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageStartingWith("A permit or a reader's lease of \"export\" cannot guard a transaction");
         }
     }
 }

@@ -1,0 +1,55 @@
+package io.holdfast;
+
+import java.util.concurrent.locks.ReadWriteLock;
+
+/**
+ * A name as a {@link ReadWriteLock} that threads own: many readers or one writer, over all clients of the store.
+ *
+ * <pre>{@code
+ * DistributedReadWriteLock catalog = locks.getReadWriteLock("catalog");
+ * catalog.readLock().lock();
+ * try {
+ *     show(prices);
+ * } finally {
+ *     catalog.readLock().unlock();
+ * }
+ * }</pre>
+ *
+ * <p><b>Deadlocks.</b> A thread cannot upgrade: {@code lock()} of the write lock, by a thread that reads, throws {@link
+ * IllegalStateException}, and {@code tryLock} returns false at once. A thread that has the write lock may read under it,
+ * and keeps the writer's hold until its last read unlock. Until then nobody else reads, not even in this process: a
+ * thread that downgrades and then waits for another reader waits for itself. A reader that waits for another process,
+ * which itself begins to read, waits forever if a writer came in between; so wait with a limit there.
+ *
+ * <p><b>The order is strict</b> over all clients: a writer that waits stops all new readers, so it does not starve. Only
+ * a thread that reads already may read once more.
+ *
+ * <p><b>Each half is a {@link DistributedLock}</b>: strict, reentrant, owned by its thread, renewed while it is held. An
+ * unlock throws {@link LeaseLostException} if the hold was lost. {@code newCondition} is refused for both halves. {@code
+ * isLocked} says whether anybody holds that half; a writer that only reads any more still counts as a writer. {@code
+ * forceUnlock} of either half ends all holds, of readers and of the writer.
+ *
+ * <p><b>Fencing.</b> Only a writer's token orders: it is larger than those of all readers and writers before it. Several
+ * readers are valid at once. So a resource stores the tokens of writers alone, and never that of a reader. A reader
+ * whose token is smaller than the stored one is late: what it has read may be old.
+ *
+ * <p>Needs a store that has read-write locks: Redis in mode {@code lua}, or memory. On any other store, the first
+ * command fails with {@link LockStoreException}. The lock, the permits and the read-write lock of one name are different
+ * things. A listener, a tracer and the flight recorder see {@code read:} or {@code write:} before the name.
+ *
+ * <p>For a lease that any thread may release, see {@link LockClient#acquireRead(String)} and {@link
+ * LockClient#acquireWrite(String)}: the same lock, without an owner thread.
+ */
+public interface DistributedReadWriteLock extends ReadWriteLock {
+
+    /** Returns the name. */
+    String name();
+
+    /** Returns the lock that many threads and clients may hold at once. */
+    @Override
+    DistributedLock readLock();
+
+    /** Returns the lock that excludes all others. */
+    @Override
+    DistributedLock writeLock();
+}
