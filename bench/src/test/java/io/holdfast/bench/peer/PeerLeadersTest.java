@@ -24,6 +24,7 @@ import org.apache.curator.framework.recipes.leader.LeaderLatch.CloseMode;
 import org.apache.curator.framework.recipes.leader.LeaderLatchListener;
 import org.apache.curator.framework.state.SessionConnectionStateErrorPolicy;
 import org.apache.curator.retry.RetryOneTime;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
@@ -37,6 +38,7 @@ import org.springframework.integration.support.leader.LockRegistryLeaderInitiato
  * after. In each test one node, {@code old}, leads, and another one, {@code next}, waits.
  */
 @Timeout(60)
+@Tag("deep") // quick: PeersTest, and LeadershipTest of core
 class PeerLeadersTest {
 
     private static final Duration LEASE = Duration.ofSeconds(3);

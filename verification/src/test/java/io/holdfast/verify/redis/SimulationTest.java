@@ -7,6 +7,7 @@ import io.holdfast.verify.engine.SimRuns;
 import io.holdfast.verify.engine.SimSite;
 import io.holdfast.verify.engine.Simulation;
 import io.holdfast.verify.engine.SimulationSuite;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -34,6 +35,7 @@ class SimulationTest extends SimulationSuite {
     }
 
     /** The scripts' seeded bugs that the users of locks can notice. The others are found by {@link ScriptModelTest}. */
+    @Tag("deep")
     @ParameterizedTest(name = "{0}")
     @EnumSource(
             names = {
@@ -61,6 +63,7 @@ class SimulationTest extends SimulationSuite {
     }
 
     /** Seeded bugs of the lock that threads own: every second history has such threads, and most of them show it. */
+    @Tag("deep")
     @ParameterizedTest(name = "{0}")
     @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "NONE")
     void finds_wrong_reentry(ReentryBug bug) {
@@ -70,6 +73,7 @@ class SimulationTest extends SimulationSuite {
     }
 
     /** Seeded bugs of the leadership: every fourth history has candidates, and most of these show it. */
+    @Tag("deep")
     @ParameterizedTest(name = "{0}")
     @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "NONE")
     void finds_wrong_leaders(LeaderBug bug) {

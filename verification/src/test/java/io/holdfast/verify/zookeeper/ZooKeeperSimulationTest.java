@@ -4,6 +4,7 @@ import io.holdfast.engine.VerifyEngine.Rules;
 import io.holdfast.verify.engine.SimRuns;
 import io.holdfast.verify.engine.Simulation;
 import io.holdfast.verify.engine.SimulationSuite;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -23,6 +24,7 @@ class ZooKeeperSimulationTest extends SimulationSuite {
         return new Simulation(seed, rules, simulation -> new SimZooKeeperSite(simulation, bug));
     }
 
+    @Tag("deep")
     @ParameterizedTest(name = "{0}")
     @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "NONE")
     void finds_wrong_stores(EnsembleBug bug) {
