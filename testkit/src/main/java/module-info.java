@@ -4,6 +4,7 @@ module io.holdfast.testkit {
     requires transitive io.holdfast.history;
     requires transitive org.junit.jupiter.api;
     requires transitive org.junit.jupiter.params;
+    requires java.sql;
     requires org.assertj.core;
     requires awaitility;
     requires embedded.redis;

