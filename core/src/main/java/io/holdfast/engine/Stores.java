@@ -29,7 +29,8 @@ public final class Stores {
             "redis-cluster", "holdfast-redis",
             "rediss-cluster", "holdfast-redis",
             "redlock", "holdfast-redis",
-            "zookeeper", "holdfast-zookeeper");
+            "zookeeper", "holdfast-zookeeper",
+            "jdbc", "holdfast-sql");
 
     /** What users look for among the options of a store's URI, and where it is set. */
     private static final Map<String, String> SETTINGS = Map.of(

@@ -53,6 +53,7 @@ import io.holdfast.redis.messages.RedisMessages;
 import io.holdfast.redis.server.RedisErrors;
 import io.holdfast.spi.DaemonThreads;
 import io.holdfast.spi.LockStore;
+import io.holdfast.sql.SqlLockStoreProvider;
 import io.holdfast.testkit.OverlapDetector;
 import io.holdfast.testkit.contract.LockStoreContract;
 import io.holdfast.testkit.faults.FaultProxy;
@@ -88,6 +89,7 @@ class ArchitectureTest {
     private static final String RECORD = "io.holdfast.record";
     private static final String QUORUM = "io.holdfast.quorum";
     private static final String REDIS = "io.holdfast.redis";
+    private static final String SQL = "io.holdfast.sql";
     private static final String ZOOKEEPER = "io.holdfast.zookeeper";
     private static final String MICROMETER = "io.holdfast.micrometer";
     private static final String OPENTELEMETRY = "io.holdfast.opentelemetry";
@@ -135,6 +137,7 @@ class ArchitectureTest {
                 new Room(RECORD, RECORD, SPI),
                 new Room(MEMORY, MEMORY, RECORD, SPI),
                 new Room(JDBC, JDBC, API, SPI),
+                new Room(SQL, SQL, RECORD, SPI, "org.postgresql"),
                 new Room(QUORUM, QUORUM, SPI),
                 new Room(QUORUM + ".memory", QUORUM + ".memory", QUORUM, SPI),
                 redis("server"),
@@ -222,6 +225,7 @@ class ArchitectureTest {
             "io.holdfast.zookeeper.ZooKeeperLockStoreProvider",
             "io.holdfast.quorum.QuorumStores",
             "io.holdfast.jdbc.JdbcGuard",
+            "io.holdfast.sql.SqlLockStoreProvider",
             "io.holdfast.micrometer.HoldfastMetrics",
             "io.holdfast.opentelemetry.HoldfastTracing",
             "io.holdfast.testkit.servers.RedisServer",
@@ -310,6 +314,7 @@ class ArchitectureTest {
                         REDIS + "..",
                         ZOOKEEPER,
                         JDBC,
+                        SQL,
                         MICROMETER,
                         OPENTELEMETRY,
                         CONSOLE + ".."))
@@ -369,7 +374,7 @@ class ArchitectureTest {
     void noOtherModuleKnowsThePackagesThatAreNotExported() {
         noInternals(not(resideInAnyPackage(API, ENGINE, OBSERVE)), ENGINE).check(product);
         noInternals(not(resideInAnyPackage(API, ENGINE, OBSERVE)), OBSERVE).check(product);
-        noInternals(not(resideInAnyPackage(RECORD, MEMORY)), RECORD).check(product);
+        noInternals(not(resideInAnyPackage(RECORD, MEMORY, SQL)), RECORD).check(product);
         noInternals(not(resideInAPackage(REDIS + "..")), REDIS + ".*..").check(product);
         noInternals(not(resideInAnyPackage(CONSOLE + "..", CLI + "..", "io.holdfast.demo..")), CONSOLE + ".json")
                 .check(product);
@@ -445,6 +450,7 @@ class ArchitectureTest {
             MemoryLockStore.class,
             NameRecord.class,
             JdbcGuard.class,
+            SqlLockStoreProvider.class,
             QuorumStores.class,
             MemoryQuorumNode.class,
             RedisErrors.class,
@@ -481,6 +487,7 @@ class ArchitectureTest {
         private MemoryLockStore memory;
         private NameRecord nameRecord;
         private JdbcGuard jdbc;
+        private SqlLockStoreProvider sql;
         private QuorumStores quorum;
         private MemoryQuorumNode quorumMember;
         private RedisErrors redisServer;

@@ -1,0 +1,111 @@
+package io.holdfast.sql;
+
+import io.holdfast.record.NameDecision;
+import io.holdfast.spi.StoreException;
+import io.holdfast.spi.StoreException.Outcome;
+import java.sql.SQLException;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads a row, decides, and writes it if nobody else has changed it since. Another client that was faster has got
+ * through, so there is always progress; and from the third try on the row is locked, so that a distant client is not
+ * starved by near ones.
+ */
+final class Commands {
+
+    private static final int TRIES_WITHOUT_LOCK = 2;
+
+    /** Makes and purges could take turns, in theory. */
+    private static final int MAKES = 3;
+
+    private static final long VERSION_BITS = (1L << 53) - 1;
+
+    /** A reply, and the row in which it was decided. */
+    record Decided<T>(T reply, Row row) {}
+
+    private final LockTable table;
+    private final SqlErrors errors;
+    private final boolean pool;
+
+    Commands(LockTable table, SqlErrors errors, boolean pool) {
+        this.table = table;
+        this.errors = errors;
+        this.pool = pool;
+    }
+
+    String key(String name) {
+        return pool ? LockKey.ofPool(name) : LockKey.of(name);
+    }
+
+    LockTable table() {
+        return table;
+    }
+
+    /** Makes the row of a name. Its version was never met before: a write for another row of the name must not fit. */
+    void make(Link link, String name) throws SQLException {
+        long version = (ThreadLocalRandom.current().nextLong() & VERSION_BITS) | 1;
+        table.make(link, key(name), LockKey.shown(name), version);
+    }
+
+    /** Runs a command that needs a row. Makes one if there is none. */
+    <T> Decided<T> decideMaking(Link link, String name, Function<NameDecision, T> command) throws SQLException {
+        for (int i = 0; i < MAKES; i++) {
+            Decided<T> decided = decide(link, name, null, command);
+            if (decided != null) {
+                return decided;
+            }
+            make(link, name);
+        }
+        throw errors.exception(Outcome.NOT_EXECUTED, "lost the row of a lock again and again", null);
+    }
+
+    /**
+     * Runs a command. Returns null if there is no row: nobody holds the name or waits for it.
+     *
+     * @param read the row, if it was just read over this connection
+     */
+    <T> @Nullable Decided<T> decide(Link link, String name, @Nullable Row read, Function<NameDecision, T> command)
+            throws SQLException {
+        String key = key(name);
+        Row row = read;
+        for (int i = 0; i < TRIES_WITHOUT_LOCK; i++) {
+            if (row == null) {
+                row = table.read(link, key);
+            }
+            if (row == null) {
+                return null;
+            }
+            RowRecord<T> decision = new RowRecord<>(name, pool, row, command);
+            if (written(link, name, row, decision)) {
+                return new Decided<>(decision.reply(), row);
+            }
+            row = null;
+        }
+        return link.together(() -> {
+            Row locked = table.readLocked(link, key);
+            if (locked == null) {
+                return null;
+            }
+            RowRecord<T> decision = new RowRecord<>(name, pool, locked, command);
+            if (!written(link, name, locked, decision)) {
+                throw locked(name);
+            }
+            return new Decided<>(decision.reply(), locked);
+        });
+    }
+
+    /** Writes what the command has made of the row. Returns false if it was not as it was read, or is locked. */
+    <T> boolean written(Link link, String name, Row row, RowRecord<T> decision) throws SQLException {
+        Row.Change change = decision.change();
+        return change == null || table.write(link, key(name), row, change, decision.messages(), pool);
+    }
+
+    StoreException locked(String name) {
+        return errors.exception(
+                Outcome.NOT_EXECUTED,
+                "has a transaction of somebody else's that locks the row of the lock \"" + LockKey.shown(name) + "\"",
+                null);
+    }
+}

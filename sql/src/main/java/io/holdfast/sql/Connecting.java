@@ -1,0 +1,200 @@
+package io.holdfast.sql;
+
+import io.holdfast.spi.StoreContext;
+import io.holdfast.spi.StoreException;
+import io.holdfast.spi.StoreException.Outcome;
+import java.sql.Connection;
+import java.sql.Driver;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.Locale;
+import java.util.Properties;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Opens connections. All settings are in the start packet or in a statement, never in a SET for the session: behind a
+ * pooler that would reach other applications.
+ */
+final class Connecting {
+
+    private static final int OLDEST_POSTGRES = 130_000;
+    private static final int OLDEST_H2 = 2;
+    private static final int TITLE_CHARS = 50;
+
+    /** What is asked of a new connection to PostgreSQL. */
+    private record Server(
+            boolean standby, int pid, int number, String version, String synchronous, long clockMicros, boolean fits) {}
+
+    private final Driver driver;
+    private final SqlSettings settings;
+    private final StoreContext context;
+    private final SqlErrors errors;
+
+    /** Set once the server, or the pooler before it, has refused it. */
+    private volatile boolean withoutOptions;
+
+    /** Whether a pooler is between: its sessions are other clients', too. */
+    private volatile boolean pooled;
+
+    Connecting(Driver driver, SqlSettings settings, StoreContext context, SqlErrors errors) {
+        this.driver = driver;
+        this.settings = settings;
+        this.context = context;
+        this.errors = errors;
+    }
+
+    boolean isPooled() {
+        return pooled;
+    }
+
+    /** @throws StoreException if there is no connection, or one to a server that cannot keep locks */
+    Link connect() {
+        Link link = null;
+        try {
+            link = new Link(open(), context.time());
+            if (settings.kind() == SqlSettings.Kind.POSTGRESQL) {
+                checkPostgres(link);
+            } else {
+                checkH2(link);
+            }
+            return link;
+        } catch (SQLException e) {
+            close(link);
+            throw errors.ofConnecting(e);
+        } catch (RuntimeException e) {
+            close(link);
+            throw e;
+        }
+    }
+
+    private static void close(@Nullable Link link) {
+        if (link != null) {
+            link.close();
+        }
+    }
+
+    private Connection open() throws SQLException {
+        try {
+            return connected(properties());
+        } catch (SQLException e) {
+            boolean refused = String.valueOf(e.getMessage()).contains("unsupported startup parameter");
+            if (!refused || withoutOptions) {
+                throw e;
+            }
+            withoutOptions = true;
+            return connected(properties());
+        }
+    }
+
+    private Connection connected(Properties properties) throws SQLException {
+        Connection connection = driver.connect(settings.url(), properties);
+        if (connection == null) {
+            throw new SQLException("the driver does not know this URL", "08001");
+        }
+        if (!connection.getAutoCommit()) {
+            connection.setAutoCommit(true);
+        }
+        return connection;
+    }
+
+    private Properties properties() {
+        Properties properties = new Properties();
+        if (settings.kind() == SqlSettings.Kind.POSTGRESQL) {
+            String title = context.title().replaceAll("[^\\x20-\\x7e]", "?");
+            String shown = title.isEmpty() ? "holdfast" : "holdfast:" + title;
+            properties.setProperty("ApplicationName", shown.substring(0, Math.min(shown.length(), TITLE_CHARS)));
+            properties.setProperty("tcpKeepAlive", "true");
+            properties.setProperty("connectTimeout", "2");
+            properties.setProperty("socketTimeout", "3");
+            properties.setProperty("targetServerType", "primary");
+            if (!withoutOptions) {
+                properties.setProperty(
+                        "options",
+                        "-c lock_timeout=1s -c statement_timeout=2s -c default_transaction_isolation=read\\ committed");
+            }
+        }
+        return properties;
+    }
+
+    private void checkPostgres(Link link) throws SQLException {
+        long sent = link.nanoTime();
+        Server server = link.first(
+                "SELECT pg_is_in_recovery(), pg_backend_pid(), current_setting('server_version_num')::INT, version(),"
+                        + " current_setting('synchronous_commit'), " + LockTable.micros("clock_timestamp()")
+                        + ", current_setting('server_encoding') = 'UTF8'",
+                Connecting::server);
+        if (server == null) {
+            throw new SQLException("the server says nothing about itself", "08001");
+        }
+        String version = server.version().toLowerCase(Locale.ROOT);
+        for (String other : new String[] {"cockroach", "-yb-", "yugabyte"}) {
+            if (version.contains(other)) {
+                throw errors.exception(
+                        Outcome.FATAL,
+                        "is no PostgreSQL but a database of several clocks, by which a lease has no certain end"
+                                + " (expected: PostgreSQL 13 or newer)",
+                        null);
+            }
+        }
+        if (server.number() < OLDEST_POSTGRES) {
+            throw errors.exception(
+                    Outcome.FATAL, "is PostgreSQL " + server.number() / 10_000 + " (expected: 13 or newer)", null);
+        }
+        if (!server.fits()) {
+            throw errors.exception(Outcome.FATAL, "does not store all characters (expected: encoding UTF8)", null);
+        }
+        if (server.standby()) {
+            throw errors.exception(
+                    Outcome.NOT_EXECUTED, "is a standby, which keeps no locks (expected: the primary)", null);
+        }
+        if (server.synchronous().equals("off")) {
+            throw errors.exception(
+                    Outcome.FATAL,
+                    "has synchronous_commit off, so a crash of the server would forget locks that were taken"
+                            + " (expected: ALTER ROLE … SET synchronous_commit = on for the user of the URL)",
+                    null);
+        }
+        link.clockWas(server.clockMicros(), sent);
+        if (PostgresPooler.isBetween(link.connection(), server.pid())) {
+            pooled = true;
+            // A prepared statement would belong to another client's session soon.
+            PostgresPooler.prepareNothing(link.connection());
+        }
+    }
+
+    private static Server server(ResultSet row) throws SQLException {
+        return new Server(
+                row.getBoolean(1),
+                row.getInt(2),
+                row.getInt(3),
+                row.getString(4),
+                row.getString(5),
+                row.getLong(6),
+                row.getBoolean(7));
+    }
+
+    private void checkH2(Link link) throws SQLException {
+        int major = link.connection().getMetaData().getDatabaseMajorVersion();
+        if (major < OLDEST_H2) {
+            throw errors.exception(Outcome.FATAL, "is H2 " + major + " (expected: 2 or newer)", null);
+        }
+        // By default a commit is written to the disk some time later: a lock would be forgotten with the process.
+        Long delay = link.first(
+                "SELECT CAST(SETTING_VALUE AS BIGINT) FROM INFORMATION_SCHEMA.SETTINGS WHERE SETTING_NAME = 'WRITE_DELAY'",
+                row -> row.getLong(1));
+        if (delay == null || delay != 0) {
+            try {
+                link.update("SET WRITE_DELAY 0");
+            } catch (SQLException e) {
+                throw errors.exception(
+                        Outcome.FATAL,
+                        "writes a commit to the disk later, so a crash would forget locks that were taken; run as the"
+                                + " owner: SET WRITE_DELAY 0",
+                        e);
+            }
+        }
+        long sent = link.nanoTime();
+        Long micros = link.first("SELECT " + LockTable.micros("CURRENT_TIMESTAMP(6)"), row -> row.getLong(1));
+        link.clockWas(micros == null ? 0 : micros, sent);
+    }
+}

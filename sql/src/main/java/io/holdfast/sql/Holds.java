@@ -1,0 +1,61 @@
+package io.holdfast.sql;
+
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What this client knows of its holds: the base, by which a statement finds the row at once. Forgetting one costs a
+ * read, no more. Thread-safe.
+ */
+final class Holds {
+
+    /** More than a client holds; the engine ends each hold, so only a defect could fill it. */
+    private static final int MOST = 100_000;
+
+    /**
+     * A hold.
+     *
+     * @param contended the {@link Row#contended} that was told; {@link #UNTOLD} if it is not known
+     */
+    record Held(String name, String key, String holderId, boolean pool, long base, long contended) {
+
+        /** The first look tells of anybody who waits. */
+        static final long UNTOLD = -1;
+
+        Held told(long count) {
+            return new Held(name, key, holderId, pool, base, count);
+        }
+    }
+
+    private final Map<String, Held> byId = new ConcurrentHashMap<>();
+
+    void put(Held held) {
+        if (byId.size() < MOST) {
+            byId.put(held.holderId(), held);
+        }
+    }
+
+    /** Returns the hold of an id on this key; null if it is unknown. */
+    @Nullable
+    Held get(String key, String holderId) {
+        Held held = byId.get(holderId);
+        return held != null && held.key().equals(key) ? held : null;
+    }
+
+    @Nullable
+    Held remove(String key, String holderId) {
+        Held held = get(key, holderId);
+        return held != null && byId.remove(holderId, held) ? held : null;
+    }
+
+    /** Returns whether the hold was there as it is, and replaces it by another one, or by none. */
+    boolean replace(Held held, @Nullable Held other) {
+        return other == null ? byId.remove(held.holderId(), held) : byId.replace(held.holderId(), held, other);
+    }
+
+    List<Held> all() {
+        return List.copyOf(byId.values());
+    }
+}

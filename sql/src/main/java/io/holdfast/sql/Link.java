@@ -1,0 +1,176 @@
+package io.holdfast.sql;
+
+import io.holdfast.spi.TimeSource;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.SQLWarning;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A connection of our own, in autocommit unless {@link #together} says otherwise, and what it knows of the database's
+ * clock. Used by one thread at a time.
+ */
+final class Link implements AutoCloseable {
+
+    /** A take that the database has not executed within this time of its sending is refused there. */
+    static final long LATE_MICROS = 4_000_000;
+
+    /** Reads one row of an answer. */
+    interface Reader<T> {
+        T read(ResultSet row) throws SQLException;
+    }
+
+    interface Steps<T> {
+        @Nullable
+        T run() throws SQLException;
+    }
+
+    private final Connection connection;
+    private final TimeSource time;
+
+    /** The database's time in a recent answer, and when its statement was sent: the sum is never behind. */
+    private long answeredMicros;
+
+    private long sentNanos;
+
+    Link(Connection connection, TimeSource time) {
+        this.connection = connection;
+        this.time = time;
+        this.sentNanos = time.nanoTime();
+    }
+
+    Connection connection() {
+        return connection;
+    }
+
+    /**
+     * Returns the instant by the database's clock after which a statement that is sent now must change nothing. May be
+     * too late by a round trip, never too early unless the clock was set or this machine was suspended.
+     */
+    long notAfterMicros() {
+        return answeredMicros + (time.nanoTime() - sentNanos) / 1_000 + LATE_MICROS;
+    }
+
+    /** Takes note of the database's time in the answer to a statement that was sent at this instant. */
+    void clockWas(long micros, long sentAtNanos) {
+        answeredMicros = micros;
+        sentNanos = sentAtNanos;
+    }
+
+    long nanoTime() {
+        return time.nanoTime();
+    }
+
+    /** Runs a statement that answers with rows. A parameter is a Long, a String or an array of one of them. */
+    <T> List<T> query(String sql, Reader<T> reader, Object... parameters) throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(sql)) {
+            set(statement, parameters);
+            List<T> rows = new ArrayList<>();
+            try (ResultSet result = statement.executeQuery()) {
+                while (result.next()) {
+                    rows.add(reader.read(result));
+                }
+            }
+            refuseWarning(statement);
+            return rows;
+        }
+    }
+
+    <T> @Nullable T first(String sql, Reader<T> reader, Object... parameters) throws SQLException {
+        List<T> rows = query(sql, reader, parameters);
+        return rows.isEmpty() ? null : rows.get(0);
+    }
+
+    /** Runs a statement that changes rows. Returns how many. */
+    int update(String sql, Object... parameters) throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(sql)) {
+            set(statement, parameters);
+            int changed = statement.executeUpdate();
+            refuseWarning(statement);
+            return changed;
+        }
+    }
+
+    private void set(PreparedStatement statement, Object... parameters) throws SQLException {
+        for (int i = 0; i < parameters.length; i++) {
+            Object value = parameters[i];
+            if (value instanceof String[] texts) {
+                statement.setArray(i + 1, connection.createArrayOf("text", texts));
+            } else if (value instanceof Long[] numbers) {
+                statement.setArray(i + 1, connection.createArrayOf("bigint", numbers));
+            } else {
+                statement.setObject(i + 1, value);
+            }
+        }
+    }
+
+    /**
+     * Throws if the server has warned. PostgreSQL calls a commit a success whose wait for its standby was cancelled:
+     * no standby may have it. No other warning is expected.
+     */
+    private static void refuseWarning(PreparedStatement statement) throws SQLException {
+        SQLWarning warning = statement.getWarnings();
+        if (warning != null && "01000".equals(warning.getSQLState())) {
+            throw new SQLException(warning.getMessage(), SqlErrors.UNKNOWN_STATE, warning);
+        }
+    }
+
+    /** Runs several statements in one transaction. */
+    <T> @Nullable T together(Steps<T> steps) throws SQLException {
+        connection.setAutoCommit(false);
+        boolean done = false;
+        try {
+            @Nullable T result = steps.run();
+            connection.commit();
+            done = true;
+            return result;
+        } finally {
+            if (!done) {
+                rollback();
+            } else {
+                connection.setAutoCommit(true);
+            }
+        }
+    }
+
+    private void rollback() {
+        try {
+            connection.rollback();
+            connection.setAutoCommit(true);
+        } catch (SQLException e) {
+            // The connection is broken, and the transaction ends with it. The first error says why.
+            close();
+        }
+    }
+
+    boolean isClosed() {
+        try {
+            return connection.isClosed();
+        } catch (SQLException e) {
+            return true;
+        }
+    }
+
+    /** Ends the connection while another thread uses it. */
+    void abort() {
+        try {
+            connection.abort(Runnable::run);
+        } catch (SQLException e) {
+            close();
+        }
+    }
+
+    /** Closes the connection. */
+    @Override
+    public void close() {
+        try {
+            connection.close();
+        } catch (SQLException e) {
+            // Nothing depends on a connection that is given up.
+        }
+    }
+}

@@ -1,0 +1,118 @@
+package io.holdfast.sql;
+
+import io.holdfast.record.NameMessage;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** The statements on the table of locks, for one kind of database. All read the database's clock in the statement. */
+abstract class LockTable {
+
+    static final String TABLE = "holdfast_lock";
+
+    /** A renewal that only lengthens, of a hold whose base is known. */
+    record Renewal(String key, long base, String holderId, long leaseMillis, long sequence) {}
+
+    /** A hold that was renewed, with the queue behind it. */
+    record Renewed(String key, String holderId, String queue, long nowMicros) {}
+
+    /**
+     * What a take has found.
+     *
+     * @param base of the new hold; 0 if nothing was taken
+     * @param row the row, if nothing was taken
+     */
+    record Taken(long base, @Nullable Row row) {}
+
+    /** Returns the columns of a {@link Row}, in the order of its components. */
+    abstract String columns();
+
+    /** Returns the expression of an instant that is given in microseconds since 1970. */
+    abstract String instant();
+
+    /** Returns the expression of the database's clock at this very moment, or a little earlier. */
+    abstract String now();
+
+    /** Takes a lock that is free and that nobody waits for. Returns null if there is no row. */
+    abstract @Nullable Taken take(Link link, String key, String holderId, long leaseMillis) throws SQLException;
+
+    /** Makes the row of a name, for a free lock, unless there is one. Nothing may be written to it before it is read. */
+    abstract void make(Link link, String key, String shown, long version) throws SQLException;
+
+    /** Returns the rows of some keys, by the key. */
+    abstract Map<String, Row> readAll(Link link, List<String> keys) throws SQLException;
+
+    /** Returns the row, which nobody else can change before the transaction ends. */
+    abstract @Nullable Row readLocked(Link link, String key) throws SQLException;
+
+    /**
+     * Writes a row if it has still the version that was read, and is not late.
+     *
+     * @param messages sent with the commit, if this database can
+     * @return whether it did
+     */
+    abstract boolean write(
+            Link link, String key, Row before, Row.Change after, List<NameMessage> messages, boolean pool)
+            throws SQLException;
+
+    /** Ends a hold that nobody waits behind. Returns whether it did. */
+    abstract boolean release(Link link, String key, long base, String holderId) throws SQLException;
+
+    /** Renews those of the holds that are there and that nobody else is changing now. */
+    abstract List<Renewed> renew(Link link, List<Renewal> renewals) throws SQLException;
+
+    /** Deletes the rows between two keys that nobody has used for a day. */
+    abstract void purge(Link link, String from, String to) throws SQLException;
+
+    /** Returns the row of a name; null if there is none. */
+    @Nullable
+    Row read(Link link, String key) throws SQLException {
+        long sent = link.nanoTime();
+        Row row = link.first(
+                "SELECT " + columns() + " FROM " + TABLE + " WHERE lock_key = ? ORDER BY base DESC LIMIT 1",
+                result -> row(result, 1),
+                key);
+        return noted(link, row, sent);
+    }
+
+    static @Nullable Row noted(Link link, @Nullable Row row, long sentNanos) {
+        if (row != null) {
+            link.clockWas(row.nowMicros(), sentNanos);
+        }
+        return row;
+    }
+
+    static Row row(ResultSet result, int first) throws SQLException {
+        int at = first;
+        return new Row(
+                result.getLong(at++),
+                result.getLong(at++),
+                result.getString(at++),
+                result.getLong(at++),
+                result.getLong(at++),
+                result.getLong(at++),
+                result.getString(at++),
+                result.getString(at++),
+                result.getLong(at++),
+                result.getLong(at++),
+                result.getLong(at));
+    }
+
+    /** Returns an instant as microseconds since 1970. */
+    static String micros(String instant) {
+        return "CAST(EXTRACT(EPOCH FROM " + instant + ") * 1000000 AS BIGINT)";
+    }
+
+    /** Returns the clock as a base, as {@link RowRecord#ticks} does. */
+    String ticks() {
+        return "CAST(FLOOR((EXTRACT(EPOCH FROM " + now() + ") - 1577836800) * 262144) AS BIGINT)";
+    }
+
+    /** Returns the columns of a {@link Row}, with this expression for the mark of the server. */
+    String columns(String mark) {
+        return "base, version, holder, " + micros("ends") + ", settings, lease, queue, holders, contended, "
+                + micros(now()) + ", " + mark;
+    }
+}

@@ -1,0 +1,231 @@
+package io.holdfast.sql;
+
+import static java.util.stream.Collectors.toMap;
+
+import io.holdfast.record.NameMessage;
+import java.sql.SQLException;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The statements for PostgreSQL. The base is part of the table's key, so a hot lock does not meet the dead
+ * versions of its earlier holds. Another transaction's snapshot may keep those for hours.
+ *
+ * <p>Its price: a make that comes late leaves a second row of a name. Four rules keep that harmless: a version is never
+ * met twice; nothing is written to a row that was not read as the newest; a purge judges each row by itself, again
+ * under its lock; and only a row that is named by its base is ever skipped because it is locked.
+ */
+final class PostgresTable extends LockTable {
+
+    private static final String NEWEST =
+            "(SELECT base FROM holdfast_lock WHERE lock_key = ? ORDER BY base DESC LIMIT 1)";
+
+    private static final String IDLE = "set_config('idle_in_transaction_session_timeout', '2000', true)";
+
+    private final boolean notify;
+
+    private final String columns = columns(micros("pg_postmaster_start_time()"));
+
+    private final String take = "WITH l AS (SELECT lock_key, base FROM holdfast_lock WHERE lock_key = ? AND base = "
+            + NEWEST
+            + " AND queue = '' AND holders = '' AND ends <= clock_timestamp() AND clock_timestamp() <= " + instant()
+            + " FOR UPDATE SKIP LOCKED), t AS (UPDATE holdfast_lock h SET base = GREATEST(h.base + 1, " + ticks()
+            + "), holder = ?, ends = clock_timestamp() + ? * INTERVAL '1 millisecond', lease = ?, settings = 0,"
+            + " contended = 0, version = h.version + 1 FROM l WHERE h.lock_key = l.lock_key AND h.base = l.base"
+            + " RETURNING h.base) SELECT true AS taken, base, 0::BIGINT, '', " + micros("clock_timestamp()")
+            + ", 0::BIGINT, 0::BIGINT, '', '', 0::BIGINT, " + micros("clock_timestamp()")
+            + ", 0::BIGINT FROM t UNION ALL (SELECT false, " + columns
+            + " FROM holdfast_lock WHERE lock_key = ? AND NOT EXISTS (SELECT 1 FROM t) ORDER BY base DESC LIMIT 1)";
+
+    private final String readAll = "SELECT k.k, r.* FROM unnest(?) AS k(k) CROSS JOIN LATERAL (SELECT " + columns
+            + " FROM holdfast_lock WHERE lock_key = k.k ORDER BY base DESC LIMIT 1) r";
+
+    private final String readLocked = "SELECT " + IDLE + ", l.* FROM (SELECT " + columns
+            + " FROM holdfast_lock WHERE lock_key = ? ORDER BY base DESC LIMIT 1 FOR NO KEY UPDATE) l";
+
+    private final String values = " holder = ?, ends = " + instant()
+            + ", settings = ?, lease = ?, queue = ?, holders = ?, contended = ?, version = version + 1";
+
+    private final String sameBase = "UPDATE holdfast_lock SET" + values
+            + " WHERE lock_key = ? AND base = ? AND version = ? AND clock_timestamp() <= " + instant() + " RETURNING 1";
+
+    /** The base is part of the key, so a guard that has locked the key keeps it. Passes by: nothing waits for a guard. */
+    private final String newBase = "SELECT lock_key, base FROM holdfast_lock WHERE lock_key = ? AND base = ?"
+            + " AND version = ? AND clock_timestamp() <= " + instant() + " FOR UPDATE SKIP LOCKED), w AS (UPDATE"
+            + " holdfast_lock h SET base = ?," + values.replace("version = version", "version = h.version")
+            + " FROM l WHERE h.lock_key = l.lock_key AND h.base = l.base RETURNING 1 AS one)";
+
+    private final String renew = "WITH l AS (SELECT h.lock_key, h.base, r.id, r.lease, r.seq FROM holdfast_lock h"
+            + " JOIN unnest(?, ?, ?, ?, ?) AS r(k, b, id, lease, seq) ON h.lock_key = r.k AND h.base = r.b"
+            + " WHERE h.holder = r.id AND h.settings <= r.seq AND h.ends > clock_timestamp()"
+            + " FOR NO KEY UPDATE OF h SKIP LOCKED) UPDATE holdfast_lock h SET ends = GREATEST(h.ends,"
+            + " clock_timestamp() + l.lease * INTERVAL '1 millisecond'), settings = GREATEST(h.settings, l.seq),"
+            + " version = h.version + 1 FROM l WHERE h.lock_key = l.lock_key AND h.base = l.base"
+            + " RETURNING h.lock_key, h.holder, h.queue, " + micros("clock_timestamp()");
+
+    PostgresTable(boolean notify) {
+        this.notify = notify;
+    }
+
+    @Override
+    String columns() {
+        return columns;
+    }
+
+    @Override
+    String instant() {
+        return "TIMESTAMPTZ 'epoch' + ? * INTERVAL '1 microsecond'";
+    }
+
+    @Override
+    String now() {
+        return "clock_timestamp()";
+    }
+
+    @Override
+    @Nullable
+    Taken take(Link link, String key, String holderId, long leaseMillis) throws SQLException {
+        long sent = link.nanoTime();
+        Taken taken = link.first(
+                take,
+                result -> result.getBoolean(1)
+                        ? new Taken(result.getLong(2), row(result, 2))
+                        : new Taken(0, row(result, 2)),
+                key,
+                key,
+                link.notAfterMicros(),
+                holderId,
+                leaseMillis,
+                leaseMillis,
+                key);
+        noted(link, taken == null ? null : taken.row(), sent);
+        return taken;
+    }
+
+    @Override
+    void make(Link link, String key, String shown, long version) throws SQLException {
+        link.update(
+                "INSERT INTO holdfast_lock (lock_key, base, holder, ends, settings, lease, queue, holders, contended,"
+                        + " version, name) VALUES (?, 0, '', clock_timestamp(), 0, 0, '', '', 0, ?, ?)"
+                        + " ON CONFLICT DO NOTHING",
+                key,
+                version,
+                shown);
+    }
+
+    @Override
+    Map<String, Row> readAll(Link link, List<String> keys) throws SQLException {
+        record Found(String key, Row row) {}
+        return link
+                .query(readAll, result -> new Found(result.getString(1), row(result, 2)), (Object)
+                        keys.toArray(String[]::new))
+                .stream()
+                .collect(toMap(Found::key, Found::row));
+    }
+
+    @Override
+    @Nullable
+    Row readLocked(Link link, String key) throws SQLException {
+        return link.first(readLocked, result -> row(result, 2), key);
+    }
+
+    @Override
+    boolean write(Link link, String key, Row before, Row.Change after, List<NameMessage> messages, boolean pool)
+            throws SQLException {
+        long notAfter = before.nowMicros() + Link.LATE_MICROS;
+        List<NameMessage> sent = notify ? messages : List.of();
+        String[] channels =
+                sent.stream().map(message -> Notes.channel(message.client())).toArray(String[]::new);
+        String[] notes =
+                sent.stream().map(message -> Notes.text(message, pool, before)).toArray(String[]::new);
+        Object[] values = {
+            after.holder(),
+            after.endMicros(),
+            after.settings(),
+            after.leaseMillis(),
+            after.queue(),
+            after.holders(),
+            after.contended()
+        };
+        Object[] which = {key, before.base(), before.version(), notAfter};
+        String sql;
+        Object[] parameters;
+        if (after.base() == before.base()) {
+            sql = sameBase;
+            parameters = joined(values, which);
+            if (!sent.isEmpty()) {
+                sql = "WITH w AS (" + sameBase.replace("RETURNING 1", "RETURNING 1 AS one") + ")";
+            }
+        } else {
+            sql = "WITH l AS (" + newBase;
+            parameters = joined(joined(which, new Object[] {after.base()}), values);
+            if (sent.isEmpty()) {
+                sql += " SELECT one FROM w";
+            }
+        }
+        if (!sent.isEmpty()) {
+            // Sent with the commit of this statement, and only if the row was written.
+            sql += " SELECT pg_notify(m.c, m.p) FROM w CROSS JOIN unnest(?, ?) AS m(c, p)";
+            parameters = joined(parameters, new Object[] {channels, notes});
+        }
+        return !link.query(sql, result -> true, parameters).isEmpty();
+    }
+
+    private static Object[] joined(Object[] one, Object[] other) {
+        Object[] all = new Object[one.length + other.length];
+        System.arraycopy(one, 0, all, 0, one.length);
+        System.arraycopy(other, 0, all, one.length, other.length);
+        return all;
+    }
+
+    /**
+     * Does not wait for the disk. A release that a crash forgets is a hold that lasts to its end; and the log is written
+     * in order, so no later take is kept without it.
+     */
+    @Override
+    boolean release(Link link, String key, long base, String holderId) throws SQLException {
+        return link.first(
+                        "UPDATE holdfast_lock SET holder = '', ends = clock_timestamp(), version = version + 1"
+                                + " WHERE lock_key = ? AND base = ? AND holder = ? AND queue = '' AND"
+                                + " ends > clock_timestamp() RETURNING set_config('synchronous_commit', 'off', true)",
+                        result -> true,
+                        key,
+                        base,
+                        holderId)
+                != null;
+    }
+
+    @Override
+    List<Renewed> renew(Link link, List<Renewal> renewals) throws SQLException {
+        return link.query(
+                renew,
+                result -> new Renewed(result.getString(1), result.getString(2), result.getString(3), result.getLong(4)),
+                texts(renewals, Renewal::key),
+                numbers(renewals, Renewal::base),
+                texts(renewals, Renewal::holderId),
+                numbers(renewals, Renewal::leaseMillis),
+                numbers(renewals, Renewal::sequence));
+    }
+
+    private static Object texts(List<Renewal> renewals, Function<Renewal, String> part) {
+        return renewals.stream().map(part).toArray(String[]::new);
+    }
+
+    private static Object numbers(List<Renewal> renewals, Function<Renewal, Long> part) {
+        return renewals.stream().map(part).toArray(Long[]::new);
+    }
+
+    /** Each row is judged again under its lock: a take may have been committed since the subselect looked. */
+    @Override
+    void purge(Link link, String from, String to) throws SQLException {
+        link.update(
+                "DELETE FROM holdfast_lock t USING (SELECT lock_key, base FROM holdfast_lock WHERE lock_key >= ? AND"
+                        + " lock_key < ? AND ends < clock_timestamp() - INTERVAL '1 day' AND base <= " + ticks()
+                        + " FOR UPDATE SKIP LOCKED) p WHERE t.lock_key = p.lock_key AND t.base = p.base AND t.ends <"
+                        + " clock_timestamp() - INTERVAL '1 day'",
+                from,
+                to);
+    }
+}

@@ -1,0 +1,48 @@
+package io.holdfast.sql;
+
+/**
+ * A row of the table as it was read, with the instant of the reading. All instants are microseconds since 1970 by the
+ * database's clock.
+ *
+ * <p>Invariant: on PostgreSQL it was the newest row of its key. Nothing is written to a row that was read otherwise.
+ *
+ * @param base of the last hold; 0 before the first one
+ * @param version grows with each change of the row, from a random number; no two rows of a key begin with the same one
+ * @param holder of a lock; empty if it is free, and for a pool
+ * @param endMicros when the hold ends, or the last hold of a pool
+ * @param settings the largest number of an exact setting of the hold
+ * @param leaseMillis how long the hold was granted for
+ * @param queue the entries, see {@link QueueText}
+ * @param holders the holds of a pool, see {@link QueueText}; empty for a lock
+ * @param contended how often somebody began to wait behind the hold, or in the pool, with nobody before
+ * @param nowMicros when it was read
+ * @param mark which server's clock that is
+ */
+record Row(
+        long base,
+        long version,
+        String holder,
+        long endMicros,
+        long settings,
+        long leaseMillis,
+        String queue,
+        String holders,
+        long contended,
+        long nowMicros,
+        long mark) {
+
+    boolean isHeldBy(String holderId) {
+        return holder.equals(holderId) && endMicros > nowMicros;
+    }
+
+    /** What a command makes of a row. */
+    record Change(
+            long base,
+            String holder,
+            long endMicros,
+            long settings,
+            long leaseMillis,
+            String queue,
+            String holders,
+            long contended) {}
+}

@@ -1,0 +1,263 @@
+package io.holdfast.sql;
+
+import io.holdfast.record.NameDecision;
+import io.holdfast.record.NameRecord;
+import io.holdfast.spi.AcquireAllReply;
+import io.holdfast.spi.AcquireReply;
+import io.holdfast.spi.AcquireRequest;
+import io.holdfast.spi.CardStore;
+import io.holdfast.spi.ForceReply;
+import io.holdfast.spi.LockStore;
+import io.holdfast.spi.ReleaseReply;
+import io.holdfast.spi.ReleaseRequest;
+import io.holdfast.spi.RenewAnswers;
+import io.holdfast.spi.RenewReply;
+import io.holdfast.spi.RenewRequest;
+import io.holdfast.spi.StoreException;
+import io.holdfast.spi.StoreHealth;
+import io.holdfast.spi.StoreListener;
+import io.holdfast.spi.StoreState;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
+
+/** The commands of the SPI on the table: of locks, or in the view of pools. */
+final class SqlLockStore implements LockStore {
+
+    /** A longer queue makes each poll dear: who comes later has no place and polls. */
+    private static final int QUEUE_MOST = 256;
+
+    /** {@link Link#LATE_MICROS}, a statement's longest round trip, and what the clocks differ in that time. */
+    private static final Duration LATENESS = Duration.ofSeconds(8);
+
+    private final SqlParts parts;
+    private final Commands commands;
+    private final LockTable table;
+    private final Workers workers;
+    private final Renewals renewals;
+    private final TogetherTake together;
+
+    /** The view of the pools; null in that view. */
+    private final @Nullable SqlLockStore pools;
+
+    private SqlLockStore(SqlParts parts, @Nullable SqlLockStore pools) {
+        this.parts = parts;
+        this.pools = pools;
+        this.table = parts.table();
+        this.workers = parts.workers();
+        this.commands = new Commands(table, parts.errors(), pools == null);
+        this.together = new TogetherTake(commands, parts.errors());
+        this.renewals = new Renewals(parts, commands, pools == null);
+    }
+
+    static SqlLockStore of(SqlParts parts) {
+        return new SqlLockStore(parts, new SqlLockStore(parts, null));
+    }
+
+    private boolean isPool() {
+        return pools == null;
+    }
+
+    @Override
+    public CompletionStage<AcquireReply> acquire(AcquireRequest request) {
+        int weight = request.weight();
+        int most = isPool() ? AcquireRequest.CAPACITY_MAX : 1;
+        if (weight < 1 || weight > request.capacity() || request.capacity() > most) {
+            return CompletableFuture.failedFuture(new StoreException(
+                    StoreException.Outcome.FATAL,
+                    describe() + " was asked for a hold of weight " + weight + " and capacity " + request.capacity()
+                            + " (expected: a weight from 1 to the capacity, and a capacity of at most " + most + ")",
+                    null));
+        }
+        return parts.messages().start().thenCompose(heard -> workers.submit(link -> acquire(link, request)));
+    }
+
+    private AcquireReply acquire(Link link, AcquireRequest request) throws SQLException {
+        String name = request.name();
+        Commands.Decided<AcquireReply> decided = null;
+        if (!isPool()) {
+            String key = commands.key(name);
+            LockTable.Taken taken = table.take(link, key, request.holderId(), request.leaseMillis());
+            if (taken == null) {
+                commands.make(link, name);
+                taken = table.take(link, key, request.holderId(), request.leaseMillis());
+            }
+            if (taken != null && taken.base() > 0) {
+                granted(request, taken.base(), 0);
+                return new AcquireReply.Granted(taken.base(), 0);
+            }
+            Row row = taken == null ? null : taken.row();
+            decided = commands.decide(link, name, row, decision -> decision.acquire(placed(decision, request)));
+        }
+        if (decided == null) {
+            decided = commands.decideMaking(link, name, decision -> decision.acquire(placed(decision, request)));
+        }
+        return noted(request, decided.reply(), decided.row());
+    }
+
+    /** Returns the request, without the queue if that is full. */
+    private AcquireRequest placed(NameDecision decision, AcquireRequest request) {
+        NameRecord now = decision.after();
+        boolean full = request.queue()
+                && now.queue().size() >= QUEUE_MOST
+                && now.queue().stream().noneMatch(entry -> entry.holderId().equals(request.holderId()));
+        return full ? request.unqueued() : request;
+    }
+
+    /** Takes note of what became of an acquisition, and returns the reply. */
+    private AcquireReply noted(AcquireRequest request, AcquireReply reply, Row row) {
+        if (reply instanceof AcquireReply.Granted granted) {
+            granted(request, granted.base(), isPool() ? row.contended() : 0);
+        } else if (reply instanceof AcquireReply.Busy busy && request.queue()) {
+            parts.messages().waiting(request, isPool(), row, busy.ahead());
+        }
+        return reply;
+    }
+
+    private void granted(AcquireRequest request, long base, long contended) {
+        parts.messages().served(request.holderId());
+        String key = commands.key(request.name());
+        parts.holds().put(new Holds.Held(request.name(), key, request.holderId(), isPool(), base, contended));
+    }
+
+    @Override
+    public boolean canAcquireAll(List<String> names) {
+        return !isPool();
+    }
+
+    @Override
+    public CompletionStage<AcquireAllReply> acquireAll(List<AcquireRequest> requests) {
+        return parts.messages()
+                .start()
+                .thenCompose(heard -> workers.submit(link -> {
+                    AcquireAllReply reply = together.take(link, requests);
+                    for (int i = 0; i < reply.granted().size(); i++) {
+                        granted(requests.get(i), reply.granted().get(i).base(), 0);
+                    }
+                    return reply;
+                }));
+    }
+
+    @Override
+    public CompletionStage<RenewReply> renew(RenewRequest request) {
+        return RenewAnswers.single(answers -> renewAll(List.of(request), answers));
+    }
+
+    @Override
+    public void renewAll(List<RenewRequest> requests, RenewAnswers answers) {
+        renewals.send(requests, answers);
+    }
+
+    @Override
+    public CompletionStage<ReleaseReply> release(ReleaseRequest request) {
+        return workers.submit(link -> release(link, request));
+    }
+
+    private ReleaseReply release(Link link, ReleaseRequest request) throws SQLException {
+        String name = request.name();
+        String key = commands.key(name);
+        // Before the statement: whoever looks at the row must not miss a hold that we have ended ourselves.
+        Holds.Held held = parts.holds().remove(key, request.holderId());
+        AcquireRequest requeue = request.requeue();
+        if (held != null && requeue == null && !isPool()) {
+            if (table.release(link, key, held.base(), request.holderId())) {
+                return ReleaseReply.released();
+            }
+        }
+        Commands.Decided<ReleaseReply> decided =
+                commands.decide(link, name, null, decision -> decision.release(request));
+        if (decided == null) {
+            return ReleaseReply.notHeld();
+        }
+        AcquireReply requeued = decided.reply().requeued();
+        if (requeue != null && requeued != null) {
+            noted(requeue, requeued, decided.row());
+        }
+        return decided.reply();
+    }
+
+    @Override
+    public CompletionStage<Boolean> abandon(String name, String holderId) {
+        return workers.submit(link -> {
+            parts.messages().served(holderId);
+            parts.holds().remove(commands.key(name), holderId);
+            Commands.Decided<Boolean> decided =
+                    commands.decide(link, name, null, decision -> decision.abandon(holderId));
+            return decided != null && decided.reply();
+        });
+    }
+
+    @Override
+    public CompletionStage<StoreState> inspect(String name) {
+        return workers.submit(link -> {
+            Row row = table.read(link, commands.key(name));
+            if (row == null) {
+                return StoreState.free(0);
+            }
+            return new RowRecord<>(
+                            name, isPool(), row, isPool() ? NameDecision::inspectPool : NameDecision::inspectLock)
+                    .reply();
+        });
+    }
+
+    @Override
+    public CompletionStage<ForceReply> forceRelease(String name, @Nullable String holder) {
+        return workers.submit(link -> {
+            Commands.Decided<ForceReply> decided =
+                    commands.decide(link, name, null, decision -> decision.forceRelease(holder));
+            return decided == null ? new ForceReply.Free() : decided.reply();
+        });
+    }
+
+    @Override
+    public Duration lateness() {
+        return LATENESS;
+    }
+
+    @Override
+    public CompletionStage<StoreHealth> health(String name) {
+        return inspect(name).thenApply(state -> {
+            Map<String, Object> details = new LinkedHashMap<>();
+            details.put("database", describe());
+            details.put("messagesHeard", parts.messages().isHeard());
+            return new StoreHealth(true, details);
+        });
+    }
+
+    @Override
+    public Optional<CardStore> cards() {
+        return isPool() ? Optional.empty() : Optional.of(parts.cards());
+    }
+
+    @Override
+    public Optional<LockStore> pools() {
+        return Optional.ofNullable(pools);
+    }
+
+    @Override
+    public void listen(StoreListener listener) {
+        if (isPool()) {
+            parts.receivers().pools = listener;
+        } else {
+            parts.receivers().locks = listener;
+        }
+    }
+
+    @Override
+    public String describe() {
+        return parts.settings().shown();
+    }
+
+    @Override
+    public void close() {
+        if (!isPool()) {
+            parts.close();
+        }
+    }
+}

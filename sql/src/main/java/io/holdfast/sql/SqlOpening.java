@@ -1,0 +1,54 @@
+package io.holdfast.sql;
+
+import io.holdfast.spi.LockStore;
+import io.holdfast.spi.StoreContext;
+import java.net.URI;
+
+/** Opens the store: finds the driver, connects, looks at the tables, and joins the parts. */
+final class SqlOpening {
+
+    private SqlOpening() {}
+
+    static LockStore open(URI uri, StoreContext context) {
+        SqlSettings settings = SqlSettings.parse(uri);
+        SqlErrors errors = new SqlErrors(settings);
+        Connecting connecting = new Connecting(Drivers.find(settings), settings, context, errors);
+        Link first = connecting.connect();
+        try {
+            SqlSchema.check(first, settings, errors);
+        } catch (RuntimeException e) {
+            first.close();
+            throw e;
+        }
+        Holds holds = new Holds();
+        Receivers receivers = new Receivers(holds);
+        boolean listens =
+                settings.kind() == SqlSettings.Kind.POSTGRESQL && settings.notifies() && !connecting.isPooled();
+        LockTable table =
+                settings.kind() == SqlSettings.Kind.POSTGRESQL ? new PostgresTable(settings.notifies()) : new H2Table();
+        Workers workers = new Workers(
+                () -> {
+                    Link link = connecting.connect();
+                    receivers.connecting();
+                    return link;
+                },
+                errors,
+                context.time(),
+                first);
+        Messages messages = listens
+                ? new PostgresMessages(connecting::connect, receivers, context.clientId())
+                : new Watch(table, workers, holds, receivers, context.time());
+        Purge purge = new Purge(table, workers, context.time());
+        purge.start();
+        return SqlLockStore.of(new SqlParts(
+                settings,
+                errors,
+                table,
+                workers,
+                messages,
+                receivers,
+                holds,
+                new SqlCards(table, workers, context.clientId()),
+                purge));
+    }
+}

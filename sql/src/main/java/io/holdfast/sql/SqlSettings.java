@@ -1,0 +1,127 @@
+package io.holdfast.sql;
+
+import java.net.URI;
+import java.net.URLDecoder;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+
+/**
+ * A JDBC URL without our own options, and these options.
+ *
+ * @param url for the driver; may hold a password
+ * @param shown the URL for messages: without its parameters
+ * @param secrets the passwords in the URL
+ */
+record SqlSettings(Kind kind, String url, String shown, boolean createTable, boolean notifies, List<String> secrets) {
+
+    /** The databases that can keep locks. */
+    enum Kind {
+        POSTGRESQL("postgresql", "org.postgresql.Driver", "org.postgresql:postgresql"),
+        H2("h2", "org.h2.Driver", "com.h2database:h2");
+
+        private final String protocol;
+        private final String driver;
+        private final String artifact;
+
+        Kind(String protocol, String driver, String artifact) {
+            this.protocol = protocol;
+            this.driver = driver;
+            this.artifact = artifact;
+        }
+
+        String protocol() {
+            return protocol;
+        }
+
+        String driver() {
+            return driver;
+        }
+
+        String artifact() {
+            return artifact;
+        }
+
+        String script() {
+            return protocol + ".sql";
+        }
+    }
+
+    private static final String EXPECTED =
+            " (expected: jdbc:postgresql://host/database?user=… or jdbc:h2:file:/path/locks;AUTO_SERVER=TRUE)";
+
+    @Override
+    public String toString() {
+        return shown;
+    }
+
+    static SqlSettings parse(URI uri) {
+        String text = uri.toString();
+        String rest = text.substring("jdbc:".length());
+        String protocol = rest.substring(0, Math.max(0, rest.indexOf(':'))).toLowerCase(Locale.ROOT);
+        Kind kind = kind(protocol);
+        String separator = kind == Kind.H2 ? ";" : "&";
+        int at = text.indexOf(kind == Kind.H2 ? ';' : '?');
+        String address = at < 0 ? text : text.substring(0, at);
+        String[] parameters = at < 0 ? new String[0] : text.substring(at + 1).split(separator, -1);
+        List<String> kept = new ArrayList<>();
+        List<String> secrets = new ArrayList<>();
+        boolean createTable = false;
+        boolean notify = true;
+        for (String parameter : parameters) {
+            String[] pair = parameter.split("=", 2);
+            String value = pair.length < 2 ? "" : pair[1];
+            switch (pair[0].toLowerCase(Locale.ROOT)) {
+                case "createtable" -> createTable = bool(pair[0], value);
+                case "notify" -> notify = bool(pair[0], value);
+                default -> kept.add(parameter);
+            }
+            if (isSecret(pair[0]) && !value.isEmpty()) {
+                secrets.add(value);
+                secrets.add(URLDecoder.decode(value.replaceAll("%(?![0-9a-fA-F]{2})", "%25"), StandardCharsets.UTF_8));
+            }
+        }
+        String tail = kept.isEmpty() ? "" : (kind == Kind.H2 ? ";" : "?") + String.join(separator, kept);
+        String shown = address.replaceFirst("//[^/]*@", "//");
+        return new SqlSettings(kind, address + tail, shown, createTable, notify, List.copyOf(secrets));
+    }
+
+    private static Kind kind(String protocol) {
+        for (Kind kind : Kind.values()) {
+            if (kind.protocol.equals(protocol)) {
+                return kind;
+            }
+        }
+        String why = switch (protocol) {
+            case "mysql", "mariadb" -> "\", whose store is not there yet";
+            case "" -> "\"";
+            default -> "\", which is not supported: its isolation was never tested with these statements";
+        };
+        throw new IllegalArgumentException("store URI: \"jdbc:" + protocol + why + EXPECTED);
+    }
+
+    private static boolean isSecret(String parameter) {
+        String name = parameter.toLowerCase(Locale.ROOT);
+        return name.contains("password") || name.contains("secret") || name.contains("token");
+    }
+
+    private static boolean bool(String option, String value) {
+        return switch (value.toLowerCase(Locale.ROOT)) {
+            case "true" -> true;
+            case "false" -> false;
+            default ->
+                throw new IllegalArgumentException("store URI, option " + option
+                        + ": a value that is neither true nor false (expected: " + option + "=true)");
+        };
+    }
+
+    /** Returns a text without the passwords of the URL. */
+    String hidden(String text) {
+        String hidden = text;
+        for (String secret : secrets) {
+            hidden = hidden.replace(secret, "***");
+        }
+        return hidden;
+    }
+}

@@ -1,0 +1,20 @@
+package io.holdfast.sql;
+
+import io.holdfast.spi.LockStore;
+import io.holdfast.spi.StoreContext;
+import io.holdfast.testkit.contract.PoolContract;
+import org.junit.jupiter.api.Tag;
+
+@Tag("deep")
+class PostgresPoolContractTest extends PoolContract {
+
+    @Override
+    protected LockStore open(StoreContext context) {
+        return Databases.open(Databases.postgres() + "&createTable=true", context);
+    }
+
+    @Override
+    protected boolean timesGrants() {
+        return true;
+    }
+}

@@ -1,0 +1,247 @@
+package io.holdfast.sql;
+
+import static java.util.Objects.requireNonNull;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.record.NameMessage;
+import io.holdfast.spi.PushedGrant;
+import io.holdfast.spi.StoreContext;
+import io.holdfast.spi.TimeSource;
+import java.net.URI;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.List;
+import java.util.UUID;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Schedules of single statements that broke a draft of the store, each on real servers. */
+abstract class TableTest {
+
+    private static final long HOUR_MICROS = 3_600_000_000L;
+
+    final String key = LockKey.of("table:" + UUID.randomUUID());
+    Link link;
+    LockTable table;
+
+    abstract String url();
+
+    abstract LockTable table();
+
+    @BeforeEach
+    void connect() {
+        SqlSettings settings = SqlSettings.parse(URI.create(url()));
+        StoreContext context = new StoreContext("hf-test", TimeSource.system());
+        SqlErrors errors = new SqlErrors(settings);
+        link = new Connecting(Drivers.find(settings), settings, context, errors).connect();
+        SqlSchema.check(link, settings, errors);
+        table = table();
+    }
+
+    @AfterEach
+    void disconnect() {
+        link.close();
+    }
+
+    @Test
+    void aTakeNeedsARow() throws SQLException {
+        assertThat(table.take(link, key, "hf-a:1", 30_000)).isNull();
+        table.make(link, key, "name", 5);
+        table.make(link, key, "name", 6);
+        assertThat(read().version()).isEqualTo(5);
+        assertThat(take("hf-a:1")).isPositive();
+        assertThat(read().holder()).isEqualTo("hf-a:1");
+        assertThat(requireNonNull(table.take(link, key, "hf-b:1", 30_000)).base())
+                .isZero();
+    }
+
+    /** Two holders, if each row began with the same version. */
+    @Test
+    void aWriteForAMadeRowMissesTheRowThatAnotherClientMade() throws SQLException {
+        table.make(link, key, "name", 5);
+        Row read = read();
+        long base = take("hf-b:1");
+        // A make that comes late: on PostgreSQL a second row, which is older and so no lock.
+        table.make(link, key, "name", 77);
+        assertThat(write(read, hold(read, "hf-c:1"))).isFalse();
+        assertThat(read().holder()).isEqualTo("hf-b:1");
+        assertThat(read().base()).isEqualTo(base);
+        assertThat(requireNonNull(table.take(link, key, "hf-d:1", 30_000)).base())
+                .isZero();
+    }
+
+    @Test
+    void aWriteIsRefusedIfTheRowHasChangedSince() throws SQLException {
+        table.make(link, key, "name", 5);
+        Row read = read();
+        assertThat(write(read, hold(read, "hf-a:1"))).isTrue();
+        assertThat(write(read, hold(read, "hf-b:1"))).isFalse();
+        assertThat(read().holder()).isEqualTo("hf-a:1");
+    }
+
+    @Test
+    void aTakeThatComesLateTakesNothing() throws SQLException {
+        table.make(link, key, "name", 5);
+        link.clockWas(read().nowMicros() - Link.LATE_MICROS - 1_000_000, link.nanoTime());
+        assertThat(requireNonNull(table.take(link, key, "hf-a:1", 30_000)).base())
+                .isZero();
+        // Its answer has told the database's time.
+        assertThat(take("hf-a:1")).isPositive();
+    }
+
+    /** The end is that of the decision, so a grant that is written late lasts no longer than it was promised. */
+    @Test
+    void aWriteThatComesLateGrantsNoMoreOrNothing() throws SQLException {
+        table.make(link, key, "name", 5);
+        Row now = read();
+        Row early = at(now, now.nowMicros() - 2_000_000);
+        assertThat(write(early, hold(early, "hf-a:1"))).isTrue();
+        assertThat(read().endMicros()).isEqualTo(early.nowMicros() + 30_000_000);
+
+        Row held = read();
+        Row late = at(held, held.nowMicros() - Link.LATE_MICROS - 1_000_000);
+        assertThat(write(late, hold(late, "hf-b:1"))).isFalse();
+    }
+
+    @Test
+    void aRenewalUsesUpItsNumberAndLengthensOnly() throws SQLException {
+        table.make(link, key, "name", 5);
+        long base = take("hf-a:1");
+        assertThat(renew(base, "hf-a:1", 60_000, 3)).hasSize(1);
+        assertThat(read().settings()).isEqualTo(3);
+        long end = read().endMicros();
+        assertThat(renew(base, "hf-a:1", 1_000, 3)).hasSize(1);
+        assertThat(read().endMicros()).isEqualTo(end);
+        assertThat(renew(base, "hf-a:1", 90_000, 2)).isEmpty();
+        assertThat(renew(base, "hf-b:1", 90_000, 3)).isEmpty();
+        assertThat(renew(base - 1, "hf-a:1", 90_000, 3)).isEmpty();
+    }
+
+    @Test
+    void aReleaseEndsOnlyTheHoldThatItNames() throws SQLException {
+        table.make(link, key, "name", 5);
+        long base = take("hf-a:1");
+        assertThat(table.release(link, key, base, "hf-b:1")).isFalse();
+        assertThat(table.release(link, key, base - 1, "hf-a:1")).isFalse();
+        assertThat(table.release(link, key, base, "hf-a:1")).isTrue();
+        assertThat(table.release(link, key, base, "hf-a:1")).isFalse();
+        assertThat(take("hf-a:2")).isGreaterThan(base);
+        assertThat(renew(base, "hf-a:1", 30_000, 0)).isEmpty();
+    }
+
+    @Test
+    void anExpiredHoldIsNotRenewedOrReleased() throws SQLException {
+        table.make(link, key, "name", 5);
+        long base = take("hf-a:1");
+        Row read = read();
+        Row.Change over = new Row.Change(base, "hf-a:1", read.nowMicros() - 1, 0, 30_000, "", "", 0);
+        assertThat(write(read, over)).isTrue();
+        assertThat(renew(base, "hf-a:1", 30_000, 0)).isEmpty();
+        assertThat(table.release(link, key, base, "hf-a:1")).isFalse();
+        assertThat(take("hf-b:1")).isGreaterThan(base);
+    }
+
+    @Test
+    void aPurgeLeavesWhatIsHeldOrWasUsedToday() throws SQLException {
+        table.make(link, key, "name", 5);
+        take("hf-a:1");
+        purge();
+        assertThat(read().holder()).isEqualTo("hf-a:1");
+
+        Row read = read();
+        assertThat(write(read, ended(read, read.nowMicros() - 23 * HOUR_MICROS)))
+                .isTrue();
+        purge();
+        assertThat(table.read(link, key)).isNotNull();
+
+        read = read();
+        assertThat(write(read, ended(read, read.nowMicros() - 25 * HOUR_MICROS)))
+                .isTrue();
+        purge();
+        assertThat(table.read(link, key)).isNull();
+        // The base cannot go back: the clock makes it.
+        table.make(link, key, "name", 9);
+        assertThat(take("hf-a:2")).isGreaterThan(read.base());
+    }
+
+    @Test
+    void theClockMakesTheBase() throws SQLException {
+        table.make(link, key, "name", 5);
+        long before = RowRecord.ticks(read().nowMicros());
+        long base = take("hf-a:1");
+        assertThat(base).isBetween(before, RowRecord.ticks(read().nowMicros()) + 1);
+    }
+
+    @Test
+    void anInstantIsReadAsItWasWritten() throws SQLException {
+        table.make(link, key, "name", 5);
+        for (long micros : new long[] {1_900_000_000_123_457L, 4_000_000_000_999_999L}) {
+            Row read = read();
+            assertThat(write(read, ended(read, micros))).isTrue();
+            assertThat(read().endMicros()).isEqualTo(micros);
+        }
+    }
+
+    final void purge() throws SQLException {
+        table.purge(link, key.substring(0, 3), key.substring(0, 3) + "g");
+    }
+
+    final Row read() throws SQLException {
+        return requireNonNull(table.read(link, key));
+    }
+
+    final long take(String holderId) throws SQLException {
+        return requireNonNull(table.take(link, key, holderId, 30_000)).base();
+    }
+
+    final List<LockTable.Renewed> renew(long base, String holderId, long leaseMillis, long sequence)
+            throws SQLException {
+        return table.renew(link, List.of(new LockTable.Renewal(key, base, holderId, leaseMillis, sequence)));
+    }
+
+    final boolean write(Row before, Row.Change after) throws SQLException {
+        return table.write(link, key, before, after, List.of(), false);
+    }
+
+    static Row.Change hold(Row row, String holderId) {
+        return new Row.Change(row.base() + 1, holderId, row.nowMicros() + 30_000_000, 0, 30_000, "", "", 0);
+    }
+
+    static Row.Change ended(Row row, long endMicros) {
+        return new Row.Change(row.base(), "", endMicros, 0, 0, "", "", 0);
+    }
+
+    private static Row at(Row row, long nowMicros) {
+        return new Row(
+                row.base(),
+                row.version(),
+                row.holder(),
+                row.endMicros(),
+                row.settings(),
+                row.leaseMillis(),
+                row.queue(),
+                row.holders(),
+                row.contended(),
+                nowMicros,
+                row.mark());
+    }
+
+    static NameMessage granted(long since) {
+        return new NameMessage.Granted(new PushedGrant("name", "hf-a:1", 7, 0, 3_000, 11, since, PushedGrant.ALWAYS));
+    }
+
+    /** Begins a transaction of somebody else's. */
+    static Connection foreign(String url, String... statements) throws SQLException {
+        Connection connection = DriverManager.getConnection(url);
+        connection.setAutoCommit(false);
+        try (Statement statement = connection.createStatement()) {
+            for (String sql : statements) {
+                statement.execute(sql);
+            }
+        }
+        return connection;
+    }
+}

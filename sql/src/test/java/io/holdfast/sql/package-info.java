@@ -1,0 +1,4 @@
+@NullMarked
+package io.holdfast.sql;
+
+import org.jspecify.annotations.NullMarked;
