@@ -31,7 +31,8 @@ import java.util.OptionalLong;
  * @param heldCount how many it holds in all
  * @param waiting the locks that callers of it wait for, the longest wait first, at most 200
  * @param waitingCount for how many locks in all
- * @param busiest the locks that it used most since the card before, at most 50
+ * @param permits the permits that it holds or that callers of it wait for, a line for each name, at most 200
+ * @param busiest the locks that it used most since the card before, at most 50; permits as {@code permits:NAME}
  */
 public record ClientCard(
         String id,
@@ -44,6 +45,7 @@ public record ClientCard(
         int heldCount,
         List<WaitedLock> waiting,
         int waitingCount,
+        List<PermitsUse> permits,
         List<Activity> busiest) {
 
     /**
@@ -94,6 +96,20 @@ public record ClientCard(
             Optional<String> holder,
             Optional<String> thread,
             OptionalLong owner) {}
+
+    /**
+     * Permits of one name that the client holds, or that callers of it wait for, all of them together.
+     *
+     * @param name the name of the permits
+     * @param limit how many there are, as these callers say; a client with two limits has a line for each
+     * @param leases how many leases of them the client has
+     * @param held how many permits these leases have
+     * @param heldFor how long the oldest of these leases has been held; zero without one
+     * @param waiters how many callers wait
+     * @param waited how long the first of them has waited; zero if none waits
+     */
+    public record PermitsUse(
+            String name, int limit, int leases, int held, Duration heldFor, int waiters, Duration waited) {}
 
     /**
      * The events of a lock in this client since the card before.

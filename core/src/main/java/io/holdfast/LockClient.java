@@ -231,9 +231,21 @@ public final class LockClient extends ReadWriteForms implements AutoCloseable {
         return engine.settings.clientId;
     }
 
-    /** Returns the names that this client holds or waits for now, sorted. Costs no command. */
+    /**
+     * Returns the names that this client holds or waits for now, sorted; each lease and each wait of permits as one more
+     * entry, with the name {@code permits:NAME}. Costs no command.
+     */
     public List<LocalLock> localLocks() {
         return engine.localLocks();
+    }
+
+    /**
+     * Returns whether the store has {@linkplain Permits permits}. Costs no command.
+     *
+     * @throws LockStoreException if the client was built {@linkplain Builder#lazy lazily} and its store is not open yet
+     */
+    public boolean hasPermits() {
+        return engine.hasPools();
     }
 
     /** Returns a description of this client's store, without secrets, for messages and tools. */

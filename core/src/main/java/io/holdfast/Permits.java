@@ -3,6 +3,7 @@ package io.holdfast;
 import static java.util.Objects.requireNonNull;
 
 import io.holdfast.engine.Engine;
+import io.holdfast.engine.Limits;
 import io.holdfast.engine.PoolRequest;
 import io.holdfast.engine.WaitMode;
 import io.holdfast.engine.Waiter;
@@ -42,12 +43,15 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Needs a store that has permits: Redis in mode {@code lua}, or memory. On any other store, the first acquisition
  * fails with {@link LockStoreException}. {@link LockOptions#fair} and {@link LockOptions#tenure} change nothing here.
- * A listener, a tracer and the flight recorder see {@code permits:} before the name.
+ * A listener, a tracer, the flight recorder and tools see {@value #SHOWN_PREFIX} before the name.
  *
  * <p>The forms of acquiring are those of {@link LockClient}, without the name; on a closed client they throw {@link
  * LockClientClosedException}, and the stages fail with it. Immutable and thread-safe.
  */
 public final class Permits {
+
+    /** Stands before the name where listeners, meters, traces, recordings and tools show it beside locks. */
+    public static final String SHOWN_PREFIX = "permits:";
 
     private final Supplier<Engine> engine;
     private final PoolRequest wanted;
@@ -205,6 +209,43 @@ public final class Permits {
     public CompletionStage<Optional<Lease>> tryAcquireAsync(LockOptions options) {
         return AcquireForms.staged(() ->
                 engine.get().pools().submitAsync(wanted, options, WaitMode.TRY).optionalStage());
+    }
+
+    // --- for people and tools ---
+
+    /**
+     * Returns who holds permits of this name now, whatever limit this object has. Costs one command, and one for the
+     * card of each client that holds some, of at most a hundred.
+     *
+     * @throws LockStoreException if the store failed, or has no permits
+     */
+    public PermitsState inspect() {
+        return engine.get().pools().inspect(wanted);
+    }
+
+    /**
+     * Ends the hold of this holder, in this client or elsewhere, without asking its owner: as {@link
+     * LockClient#forceRelease(String, String)}. All other holds stay.
+     *
+     * @param holder the holder to release, as {@link PermitsState.Hold#holder} shows it
+     * @return {@link ForcedRelease.Outcome#HELD_BY_ANOTHER} if it has no permit and others have some
+     * @throws IllegalArgumentException if the holder is empty
+     * @throws LockStoreException if the store failed, or has no permits
+     */
+    @CheckReturnValue
+    public ForcedRelease forceRelease(String holder) {
+        return engine.get().pools().forceRelease(wanted, Limits.checkHolder(holder));
+    }
+
+    /**
+     * Ends all holds of this name, whatever limit this object has: as {@link #forceRelease(String)}, without a
+     * comparison. For recoveries and tests.
+     *
+     * @return true if there was a hold
+     * @throws LockStoreException if the store failed, or has no permits
+     */
+    public boolean forceReleaseAll() {
+        return engine.get().pools().forceRelease(wanted, null).isEnded();
     }
 
     // --- under a lambda, always released ---

@@ -8,11 +8,12 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * One lock: its holder and its waiters.
+ * One lock, or the permits of one name: the holders and the waiters.
  *
- * @param name the lock name
+ * @param name the lock name; for permits {@code permits:NAME}
  * @param holder the holder; empty if the lock is free, or if its holder is unknown: a lock that is held for moments is on
- *     no card as held
+ *     no card as held; empty for permits
+ * @param permits what is known of permits; empty for a lock
  * @param flags what is remarkable, in the order of {@link Flag}
  * @param waiters how many callers of all clients wait
  * @param longestWait how long the first of them has waited; zero if none waits
@@ -26,6 +27,7 @@ import java.util.Set;
 public record LockRow(
         String name,
         Optional<Holder> holder,
+        Optional<PermitsInUse> permits,
         Set<Flag> flags,
         int waiters,
         Duration longestWait,
@@ -35,9 +37,41 @@ public record LockRow(
 
     /** The order in which an operator looks at locks: by longest wait × waiters, then by the time held. */
     public static final Comparator<LockRow> BY_URGENCY = Comparator.comparing(LockRow::pressureSeconds)
-            .thenComparing(row -> row.holder().flatMap(Holder::heldFor).orElse(Duration.ZERO))
+            .thenComparing(row -> row.heldFor().orElse(Duration.ZERO))
             .reversed()
             .thenComparing(LockRow::name);
+
+    /** Returns a lock that nobody holds or waits for, as far as is known. */
+    public static LockRow free(String name) {
+        return unknown(name, Optional.empty());
+    }
+
+    /**
+     * Returns permits of which no card says anything.
+     *
+     * @param shownName {@code permits:NAME}
+     */
+    public static LockRow ofPermits(String shownName) {
+        return unknown(shownName, Optional.of(new PermitsInUse(0, List.of(), List.of())));
+    }
+
+    private static LockRow unknown(String name, Optional<PermitsInUse> permits) {
+        return new LockRow(name, Optional.empty(), permits, Set.of(), 0, Duration.ZERO, List.of(), 0, 0);
+    }
+
+    /** Returns how long the present lease, or the oldest one of permits, has been held; empty if no card says so. */
+    public Optional<Duration> heldFor() {
+        return permits.isEmpty()
+                ? holder.flatMap(Holder::heldFor)
+                : permits.get().holders().stream()
+                        .map(PermitsInUse.Holder::heldFor)
+                        .max(Comparator.naturalOrder());
+    }
+
+    /** Returns a short text of who holds it; empty if that is nobody, or unknown. */
+    public Optional<String> holderTitle() {
+        return permits.map(PermitsInUse::title).or(() -> holder.map(Holder::title));
+    }
 
     /** Returns the longest wait × the number of waiters; zero for a leadership, as candidates wait by design. */
     public double pressureSeconds() {

@@ -4,6 +4,7 @@ import io.holdfast.ClientCard;
 import io.holdfast.LockClient;
 import io.holdfast.LockState;
 import io.holdfast.LockStoreException;
+import io.holdfast.PermitsState;
 import io.holdfast.spi.Names;
 import io.holdfast.spi.TimeSource;
 import java.time.Duration;
@@ -29,8 +30,8 @@ import java.util.stream.Collectors;
  * }
  * }</pre>
  *
- * <p>A look costs a command for each client's card, and one or two for each lock of which the cards do not say enough,
- * at most a hundred of them. It does not cost the holders and waiters anything.
+ * <p>A look costs a command for each client's card, and one or two for each lock, and each name of permits, of which the
+ * cards do not say enough, at most a hundred of both. It does not cost the holders and waiters anything.
  */
 public final class LockWatch {
 
@@ -90,7 +91,14 @@ public final class LockWatch {
         Set<String> asked = new LinkedHashSet<>(names);
         builder.unclear().stream().limit(ASKED_MAX).forEach(asked::add);
         Map<String, LockState> states = new HashMap<>();
-        asked.forEach(name -> states.put(name, client.inspect(name)));
+        asked.stream().filter(name -> !builder.isPermits(name)).forEach(name -> states.put(name, client.inspect(name)));
+        Map<String, PermitsState> permits = new HashMap<>();
+        // A client of the store may have permits where this one has none, for example by another mode of Redis.
+        if (!builder.unclearPermits().isEmpty() && client.hasPermits()) {
+            builder.unclearPermits().stream()
+                    .limit(ASKED_MAX)
+                    .forEach(name -> permits.put(name, client.permits(name, 1).inspect()));
+        }
 
         CycleFinder finder = new CycleFinder(cards.stream()
                 .filter(card -> !LockPicture.isSilent(card, period))
@@ -98,7 +106,7 @@ public final class LockWatch {
         finder.find();
         List<Cycle> found = finder.deadlocks();
         List<Cycle> confirmed = confirm(found, now, states);
-        List<LockRow> rows = builder.rows(states, names, confirmed);
+        List<LockRow> rows = builder.rows(states, permits, names, confirmed);
         return new LockPicture(
                 rows.stream().sorted(LockRow.BY_URGENCY).toList(),
                 cards,

@@ -2,8 +2,11 @@ package io.holdfast.console;
 
 import io.holdfast.ClientCard;
 import io.holdfast.ClientCard.HeldLock;
+import io.holdfast.ClientCard.PermitsUse;
 import io.holdfast.ClientCard.WaitedLock;
 import io.holdfast.LockState;
+import io.holdfast.Permits;
+import io.holdfast.PermitsState;
 import io.holdfast.spi.HolderId;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -19,6 +22,7 @@ import java.util.OptionalLong;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -40,7 +44,8 @@ final class PictureBuilder {
     private final Map<String, Hold> holds = new HashMap<>(); // by lock name; the newest of those that cards have
     private final Map<String, List<Queued>> queues =
             new TreeMap<>(); // by lock name; every name that is held or waited for
-    private final Map<String, double[]> rates = new HashMap<>(); // by lock name; acquired and handed on, a second
+    private final Map<String, PoolBuilder> pools = new TreeMap<>(); // by the shown name of the permits
+    private final Map<String, double[]> rates = new HashMap<>(); // by shown name; acquired and handed on, a second
 
     PictureBuilder(List<ClientCard> cards, Duration period) {
         this.period = period;
@@ -59,6 +64,10 @@ final class PictureBuilder {
             if (lock.waiters() > 0 && !isSilent(client)) {
                 queue.add(new Queued(client, lock.waiters(), lock.longestWait(), Optional.empty()));
             }
+        }
+        for (PermitsUse use : client.permits()) {
+            pools.computeIfAbsent(Permits.SHOWN_PREFIX + use.name(), PoolBuilder::new)
+                    .add(client, use, isSilent(client));
         }
         if (isSilent(client)) {
             return; // nobody waits there any more, or nobody knows
@@ -93,26 +102,46 @@ final class PictureBuilder {
         return unclear;
     }
 
+    /** Returns the names of the permits of which a silent client holds some: the store knows whether it still does. */
+    Set<String> unclearPermits() {
+        return pools.values().stream()
+                .filter(PoolBuilder::isUnclear)
+                .map(PoolBuilder::name)
+                .collect(Collectors.toCollection(LinkedHashSet::new));
+    }
+
+    /** Returns whether this is how permits of the picture are shown. */
+    boolean isPermits(String shownName) {
+        return pools.containsKey(shownName);
+    }
+
     /**
-     * Returns the locks, in the order of their names. A lock that is held for moments is on no card as held, so the
+     * Returns the locks, in the order of their names, and after them the permits. A lock that is held for moments is on no card as held, so the
      * busiest names have a row even if nobody seems to hold them.
      *
-     * @param states what the store says of some names; of others, the cards are believed
+     * @param states what the store says of some locks; of others, the cards are believed
+     * @param permits what it says of permits, by their names
      * @param wanted names that have a row even if they are free
      * @param cycles confirmed
      */
-    List<LockRow> rows(Map<String, LockState> states, Collection<String> wanted, List<Cycle> cycles) {
-        wanted.forEach(name -> queues.computeIfAbsent(name, any -> new ArrayList<>()));
+    List<LockRow> rows(
+            Map<String, LockState> states,
+            Map<String, PermitsState> permits,
+            Collection<String> wanted,
+            List<Cycle> cycles) {
         Set<String> busiest = busiest();
-        busiest.forEach(name -> queues.computeIfAbsent(name, any -> new ArrayList<>()));
+        Stream.concat(wanted.stream(), busiest.stream())
+                .filter(name -> !isPermits(name))
+                .forEach(name -> queues.computeIfAbsent(name, any -> new ArrayList<>()));
         List<LockRow> rows = new ArrayList<>();
         queues.forEach((name, queue) -> {
             LockState state = states.get(name);
             Holder holder = holder(name, state);
-            double[] rate = rates.getOrDefault(name, new double[2]);
+            double[] rate = rate(name);
             LockRow row = new LockRow(
                     name,
                     Optional.ofNullable(holder),
+                    Optional.empty(),
                     flags(holder, state, cycles.stream().anyMatch(cycle -> cycle.contains(name))),
                     queue.stream().mapToInt(Queued::waiters).sum(),
                     longestWait(queue),
@@ -125,7 +154,21 @@ final class PictureBuilder {
                 rows.add(row);
             }
         });
+        pools.forEach((shown, pool) -> {
+            double[] rate = rate(shown);
+            LockRow row = pool.row(shown, permits.get(pool.name()), rate[0], rate[1]);
+            if (row.permits().orElseThrow().used() > 0
+                    || row.waiters() > 0
+                    || wanted.contains(shown)
+                    || busiest.contains(shown)) {
+                rows.add(row);
+            }
+        });
         return rows;
+    }
+
+    private double[] rate(String name) {
+        return rates.getOrDefault(name, new double[2]);
     }
 
     private Set<String> busiest() {
@@ -201,7 +244,7 @@ final class PictureBuilder {
         return flags;
     }
 
-    private static Duration longestWait(List<Queued> queue) {
+    static Duration longestWait(List<Queued> queue) {
         return queue.stream().map(Queued::waited).max(Comparator.naturalOrder()).orElse(Duration.ZERO);
     }
 }

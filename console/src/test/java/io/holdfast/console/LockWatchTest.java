@@ -150,6 +150,29 @@ class LockWatchTest {
         assertThat(picture.unnamedLocks()).isZero();
     }
 
+    /** Each waits for permits of which both have some: whoever ends first lets the others go on. */
+    @Test
+    void waitersForPermitsAreInNoCycle() {
+        for (LockClient client : List.of(a, b)) {
+            kept.add(client.permits("x", 2).tryAcquire().orElseThrow());
+            kept.add(client.tryAcquire(client.id()).orElseThrow());
+        }
+        kept.add(a.permits("x", 2).acquireAsync());
+        kept.add(b.permits("x", 2).acquireAsync());
+        kept.add(a.acquireAsync(b.id()));
+        for (int look = 0; look < 3; look++) {
+            run(8);
+            LockPicture picture = watch.look(List.of("permits:x"));
+            assertThat(picture.cycles()).isEmpty();
+            assertThat(picture.suspectedCycles()).isEmpty();
+            assertThat(picture.possibleCycles()).isEmpty();
+            assertThat(picture.locks()).extracting(LockRow::name).containsOnlyOnce("permits:x");
+            LockRow row = picture.lock("permits:x").orElseThrow();
+            assertThat(row.permits().orElseThrow().count()).isEqualTo("2/2");
+            assertThat(row.waiters()).isEqualTo(2);
+        }
+    }
+
     /** Two threads wait for each other. Returns the one of the first client, whose interrupt ends its wait. */
     private Thread deadlock() {
         Thread ofA = thread(a, "x", "y");

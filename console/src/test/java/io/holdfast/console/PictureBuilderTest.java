@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.ClientCard;
 import io.holdfast.LockState;
+import io.holdfast.PermitsState;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -25,7 +26,7 @@ class PictureBuilderTest {
                 TestCards.of("b").waits("x", 8, 3, null),
                 TestCards.of("c").waits("x", 9));
         assertThat(builder.unclear()).isEmpty();
-        LockRow row = only(builder.rows(Map.of(), List.of(), List.of()));
+        LockRow row = only(builder.rows(Map.of(), Map.of(), List.of(), List.of()));
         assertThat(row.holder().orElseThrow().title()).isEqualTo("a@pod (pid 1)");
         assertThat(row.holder().orElseThrow().isRenewed()).isTrue();
         assertThat(row.flags()).isEmpty();
@@ -43,7 +44,7 @@ class PictureBuilderTest {
         List<LockRow> rows = builder(
                         TestCards.of("a").holds("leader:x", 4).holds("y", 5),
                         TestCards.of("b").waits("leader:x", 8_000_000).waits("y", 1))
-                .rows(Map.of(), List.of(), List.of());
+                .rows(Map.of(), Map.of(), List.of(), List.of());
         assertThat(rows.stream().sorted(LockRow.BY_URGENCY).map(LockRow::name)).containsExactly("y", "leader:x");
     }
 
@@ -55,7 +56,7 @@ class PictureBuilderTest {
                 TestCards.of("b").acquired("hot", 22, 0),
                 TestCards.of("c").acquired("silent", 500, 0).heard(16));
         assertThat(builder.unclear()).as("a look costs no command for it").isEmpty();
-        LockRow row = only(builder.rows(Map.of(), List.of(), List.of()));
+        LockRow row = only(builder.rows(Map.of(), Map.of(), List.of(), List.of()));
         assertThat(row.name()).isEqualTo("hot");
         assertThat(row.holder()).isEmpty();
         assertThat(row.acquiredPerSecond()).isEqualTo(150);
@@ -66,7 +67,8 @@ class PictureBuilderTest {
     void aSilentHolderIsDeadIfTheStoreSaysThatItsHoldLasts() {
         PictureBuilder builder = builder(TestCards.of("a").holds("x", 4).heard(16));
         assertThat(builder.unclear()).containsExactly("x");
-        LockRow row = only(builder.rows(Map.of("x", state("x", "hf-a:4", ofSeconds(7))), List.of(), List.of()));
+        LockRow row =
+                only(builder.rows(Map.of("x", state("x", "hf-a:4", ofSeconds(7))), Map.of(), List.of(), List.of()));
         assertThat(row.flags()).containsExactly(Flag.DEAD);
         assertThat(row.holder().orElseThrow().endsIn()).contains(ofSeconds(7));
     }
@@ -75,17 +77,20 @@ class PictureBuilderTest {
     void threePeriodsAreNotSilent() {
         PictureBuilder builder = builder(TestCards.of("a").holds("x", 4).heard(15));
         assertThat(builder.unclear()).isEmpty();
-        assertThat(only(builder.rows(Map.of(), List.of(), List.of())).flags()).isEmpty();
+        assertThat(only(builder.rows(Map.of(), Map.of(), List.of(), List.of())).flags())
+                .isEmpty();
     }
 
     /** The hold of the dead client is over: the lock is free, or its new holder has not written a card yet. */
     @Test
     void whatTheStoreSaysCounts() {
         PictureBuilder free = builder(TestCards.of("a").holds("x", 4).heard(60));
-        assertThat(free.rows(Map.of("x", free("x")), List.of(), List.of())).isEmpty();
+        assertThat(free.rows(Map.of("x", free("x")), Map.of(), List.of(), List.of()))
+                .isEmpty();
 
         PictureBuilder taken = builder(TestCards.of("a").holds("x", 4).heard(60), TestCards.of("b"));
-        LockRow row = only(taken.rows(Map.of("x", state("x", "hf-b:9", ofSeconds(30))), List.of(), List.of()));
+        LockRow row =
+                only(taken.rows(Map.of("x", state("x", "hf-b:9", ofSeconds(30))), Map.of(), List.of(), List.of()));
         assertThat(row.holder().orElseThrow().title()).isEqualTo("b@pod (pid 1)");
         assertThat(row.holder().orElseThrow().heldFor()).isEmpty();
         assertThat(row.flags()).isEmpty();
@@ -95,20 +100,21 @@ class PictureBuilderTest {
     void aForeignHolderIsShownAsWhatItIs() {
         PictureBuilder builder = builder(TestCards.of("b").waits("x", 8));
         assertThat(builder.unclear()).containsExactly("x");
-        LockRow row = only(builder.rows(Map.of("x", state("x", REDISSON, ofSeconds(20))), List.of(), List.of()));
+        LockRow row =
+                only(builder.rows(Map.of("x", state("x", REDISSON, ofSeconds(20))), Map.of(), List.of(), List.of()));
         assertThat(row.holder().orElseThrow().title())
                 .isEqualTo("Redisson client 5f1c0a4e-1111-2222-3333-444455556666, thread 42");
         assertThat(row.flags()).containsExactly(Flag.FOREIGN);
 
         LockRow forEver = only(builder(TestCards.of("b").waits("x", 8))
-                .rows(Map.of("x", state("x", "a string that is no lock", null)), List.of(), List.of()));
+                .rows(Map.of("x", state("x", "a string that is no lock", null)), Map.of(), List.of(), List.of()));
         assertThat(forEver.flags()).containsExactly(Flag.NO_EXPIRY, Flag.FOREIGN);
     }
 
     @Test
     void aLeaseOfFixedLengthIsNotRenewed() {
         LockRow row = only(builder(TestCards.of("a").holds("x", 4, "main", ofSeconds(3), 0))
-                .rows(Map.of(), List.of(), List.of()));
+                .rows(Map.of(), Map.of(), List.of(), List.of()));
         assertThat(row.flags()).containsExactly(Flag.NOT_RENEWED);
         assertThat(row.holder().orElseThrow().endsIn()).contains(ofSeconds(3));
         assertThat(row.holder().orElseThrow().thread()).contains("main");
@@ -119,13 +125,13 @@ class PictureBuilderTest {
     void theLargerTokenIsTheNewerHold() {
         LockRow row =
                 only(builder(TestCards.of("a").holds("x", 9), TestCards.of("b").holds("x", 5))
-                        .rows(Map.of(), List.of(), List.of()));
+                        .rows(Map.of(), Map.of(), List.of(), List.of()));
         assertThat(row.holder().orElseThrow().id()).isEqualTo("hf-a:9");
     }
 
     @Test
     void waitersOfASilentClientDoNotCount() {
-        assertThat(builder(TestCards.of("b").waits("x", 8).heard(16)).rows(Map.of(), List.of(), List.of()))
+        assertThat(builder(TestCards.of("b").waits("x", 8).heard(16)).rows(Map.of(), Map.of(), List.of(), List.of()))
                 .isEmpty();
     }
 
@@ -134,16 +140,76 @@ class PictureBuilderTest {
         LockRow row = only(builder(
                         TestCards.of("a").holds("x", 4).acquired("x", 100, 90),
                         TestCards.of("b").acquired("x", 50, 10))
-                .rows(Map.of(), List.of(), List.of()));
+                .rows(Map.of(), Map.of(), List.of(), List.of()));
         assertThat(row.acquiredPerSecond()).isEqualTo(30);
         assertThat(row.handedOnPerSecond()).isEqualTo(20);
     }
 
     @Test
     void aNameThatIsWantedHasARowEvenIfItIsFree() {
-        LockRow row = only(builder().rows(Map.of("x", free("x")), List.of("x"), List.of()));
+        LockRow row = only(builder().rows(Map.of("x", free("x")), Map.of(), List.of("x"), List.of()));
         assertThat(row.holder()).isEmpty();
         assertThat(row.waiters()).isZero();
+    }
+
+    // --- permits ---
+
+    @Test
+    void permitsOfANameAreOneRow() {
+        LockRow row = only(builder(
+                        TestCards.of("a").permits("x", 5, 2, 3, 1).acquired("permits:x", 10, 0),
+                        TestCards.of("b").permits("x", 5, 1, 1, 0),
+                        TestCards.of("c").permits("x", 6, 0, 0, 4),
+                        TestCards.of("d").permits("x", 5, 0, 0, 9).heard(16))
+                .rows(Map.of(), Map.of(), List.of("permits:x"), List.of()));
+        assertThat(row.name()).isEqualTo("permits:x");
+        assertThat(row.holder()).isEmpty();
+        assertThat(row.holderTitle()).contains("4/5,6 a@pod x2, b@pod");
+        assertThat(row.heldFor()).contains(ofSeconds(20));
+        assertThat(row.permits().orElseThrow().holders())
+                .extracting(PermitsInUse.Holder::permits)
+                .containsExactly(3, 1);
+        assertThat(row.flags()).isEmpty();
+        assertThat(row.waiters()).isEqualTo(5);
+        assertThat(row.longestWait()).isEqualTo(ofSeconds(3));
+        assertThat(row.acquiredPerSecond()).isEqualTo(2);
+    }
+
+    @Test
+    void permitsAndTheLockOfTheirNameAreTwoRows() {
+        List<LockRow> rows = builder(TestCards.of("a").permits("x", 5, 1, 1, 0).holds("x", 4))
+                .rows(Map.of(), Map.of(), List.of(), List.of());
+        assertThat(rows).extracting(LockRow::name).containsExactly("x", "permits:x");
+        assertThat(rows.get(0).holderTitle()).contains("a@pod (pid 1)");
+    }
+
+    /** Its permits end with their leases, and its card stays for longer. */
+    @Test
+    void theStoreKnowsWhatASilentClientHolds() {
+        TestCards[] cards = {
+            TestCards.of("a").permits("x", 5, 3, 3, 0).heard(16),
+            TestCards.of("b").permits("x", 5, 1, 1, 0)
+        };
+        assertThat(builder(cards).unclearPermits()).containsExactly("x");
+        LockRow half = only(builder(cards)
+                .rows(Map.of(), Map.of("x", permits(hold("hf-a:1", 1), hold("hf-b:1", 1))), List.of(), List.of()));
+        assertThat(half.holderTitle()).contains("2/5 a@pod, b@pod");
+        assertThat(half.flags()).containsExactly(Flag.DEAD);
+        LockRow none =
+                only(builder(cards).rows(Map.of(), Map.of("x", permits(hold("hf-b:1", 1))), List.of(), List.of()));
+        assertThat(none.holderTitle()).contains("1/5 b@pod");
+        assertThat(none.flags()).isEmpty();
+        assertThat(builder(cards[0]).rows(Map.of(), Map.of("x", permits()), List.of(), List.of()))
+                .isEmpty();
+    }
+
+    private static PermitsState permits(PermitsState.Hold... holds) {
+        return new PermitsState(
+                "x", Stream.of(holds).mapToInt(PermitsState.Hold::permits).sum(), List.of(holds), 0);
+    }
+
+    private static PermitsState.Hold hold(String holder, int permits) {
+        return new PermitsState.Hold(holder, permits, ofSeconds(9), 1, Optional.empty());
     }
 
     private static PictureBuilder builder(TestCards... cards) {

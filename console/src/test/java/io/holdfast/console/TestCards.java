@@ -3,6 +3,7 @@ package io.holdfast.console;
 import io.holdfast.ClientCard;
 import io.holdfast.ClientCard.Activity;
 import io.holdfast.ClientCard.HeldLock;
+import io.holdfast.ClientCard.PermitsUse;
 import io.holdfast.ClientCard.WaitedLock;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -16,6 +17,7 @@ final class TestCards {
     private final String name;
     private final List<HeldLock> held = new ArrayList<>();
     private final List<WaitedLock> waiting = new ArrayList<>();
+    private final List<PermitsUse> permits = new ArrayList<>();
     private final List<Activity> busiest = new ArrayList<>();
     private Duration heard = Duration.ofSeconds(1);
     private OptionalLong owner = OptionalLong.of(1);
@@ -79,8 +81,31 @@ final class TestCards {
         return this;
     }
 
+    TestCards permits(String ofName, int limit, int leases, int permitsHeld, int waiters) {
+        permits.add(new PermitsUse(
+                ofName,
+                limit,
+                leases,
+                permitsHeld,
+                leases == 0 ? Duration.ZERO : Duration.ofSeconds(20),
+                waiters,
+                waiters == 0 ? Duration.ZERO : Duration.ofSeconds(3)));
+        return this;
+    }
+
     ClientCard card() {
         return new ClientCard(
-                "hf-" + name, name, "pod", 1, "1.0", heard, held, held.size(), waiting, waiting.size(), busiest);
+                "hf-" + name,
+                name,
+                "pod",
+                1,
+                "1.0",
+                heard,
+                held,
+                held.size(),
+                waiting,
+                waiting.size(),
+                permits,
+                busiest);
     }
 }

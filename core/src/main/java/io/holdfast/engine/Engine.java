@@ -8,11 +8,13 @@ import io.holdfast.LocalLock;
 import io.holdfast.LockClientClosedException;
 import io.holdfast.LockOptions;
 import io.holdfast.LockState;
+import io.holdfast.LockStoreException;
 import io.holdfast.engine.LockEvents.NameVisitor;
 import io.holdfast.spi.AcquireReply;
 import io.holdfast.spi.Finding;
 import io.holdfast.spi.ForceReply;
 import io.holdfast.spi.StageWait;
+import io.holdfast.spi.StoreException;
 import io.holdfast.spi.StoreHealth;
 import io.holdfast.spi.StoreState;
 import java.time.Duration;
@@ -134,6 +136,20 @@ public final class Engine extends EngineParts {
         return submitted;
     }
 
+    /**
+     * Returns whether the store has pools.
+     *
+     * @throws LockStoreException if it is not open yet
+     */
+    public boolean hasPools() {
+        ensureOpen();
+        try {
+            return opening.get().pools().isPresent();
+        } catch (StoreException e) {
+            throw StoreErrors.toUser(e, store.describe());
+        }
+    }
+
     /** Returns the engine of the client's pools. */
     public PoolEngine pools() {
         PoolEngine made = pools;
@@ -224,12 +240,20 @@ public final class Engine extends EngineParts {
     }
 
     private CompletionStage<ForcedRelease> described(String name, ForceReply reply) {
+        return described(
+                name,
+                reply,
+                "The lock " + Quoted.name(name) + " was released by force through this client; it was held by ");
+    }
+
+    /** @param happened what happened if a hold was ended, for the log; the holder follows */
+    CompletionStage<ForcedRelease> described(String name, ForceReply reply, String happened) {
         if (reply instanceof ForceReply.Ended ended) {
             return described(name, ForcedRelease.Outcome.ENDED, ended.holder()).thenApply(release -> {
                 // The next holder may harm what the last one still works on, so the log says who that was.
                 Log.LOG.log(
                         System.Logger.Level.INFO,
-                        "The lock " + Quoted.name(name) + " was released by force through this client; it was held by "
+                        happened
                                 + Quoted.holder(ended.holder())
                                 + release.holderCard()
                                         .map(card -> ", " + card.title())
@@ -268,13 +292,13 @@ public final class Engine extends EngineParts {
                         .orElse(0)));
     }
 
-    /** Returns the names in use here, sorted. */
+    /** Returns the names in use here, sorted; one entry for each lease and each wait of permits. */
     public List<LocalLock> localLocks() {
         List<LocalLock> locks = new ArrayList<>();
         visit((at, lease, first, waiting, holder) -> {
             long now = settings.time.nanoTime();
             locks.add(new LocalLock(
-                    at.name(),
+                    at.shownName(),
                     Optional.ofNullable(lease).map(ActiveLease::asSeen),
                     Duration.ofNanos(lease == null ? 0 : now - lease.grantedNanos),
                     waiting,
@@ -284,9 +308,16 @@ public final class Engine extends EngineParts {
         return locks;
     }
 
-    /** Shows all names that somebody here holds or waits for, one after the other. */
+    /**
+     * Shows all names that somebody here holds or waits for, one after the other, and after them the permits: each lease
+     * and each wait of them.
+     */
     public void visit(NameVisitor visitor) {
         names.values().forEach(name -> name.visit(visitor));
+        PoolEngine made = pools;
+        if (made != null) {
+            made.visit(visitor);
+        }
     }
 
     /**

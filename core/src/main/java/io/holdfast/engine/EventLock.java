@@ -34,6 +34,11 @@ public abstract class EventLock<S> extends ReentrantLock {
         return name();
     }
 
+    /** Returns what is asked of a pool here; null if this is a lock. */
+    public @Nullable PoolRequest poolRequest() {
+        return null;
+    }
+
     /** Names what can be acquired here, in the middle of a sentence. */
     public String described() {
         return "lock " + Quoted.name(name());

@@ -64,6 +64,11 @@ final class Lane extends NameEngine {
     }
 
     @Override
+    public PoolRequest poolRequest() {
+        return wanted;
+    }
+
+    @Override
     public boolean isPlural() {
         return wanted.kind() == Kind.PERMITS;
     }
@@ -167,12 +172,6 @@ final class Lane extends NameEngine {
             return true;
         });
         return left != null ? left : super.onLeave(waiter, outcome, why);
-    }
-
-    @Override
-    public void leave(Hold hold, ActiveLease lease) {
-        // Nothing is left for the card, which shows locks alone.
-        leaveAtStore(hold, lease);
     }
 
     /** Nobody is asked for the present holder: a pool has several. */

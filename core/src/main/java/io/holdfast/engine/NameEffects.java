@@ -93,10 +93,6 @@ abstract class NameEffects extends EventLock<NameState> implements Effects {
     @Override
     public void leave(Hold hold, ActiveLease lease) {
         engine.events.left(lease);
-        leaveAtStore(hold, lease);
-    }
-
-    final void leaveAtStore(Hold hold, ActiveLease lease) {
         forget(hold);
         engine.compensation.retain(hold.holderId());
         engine.store.leave(storedName(), hold.holderId(), lease::isInUse);

@@ -30,6 +30,11 @@ public interface NameEvents {
         return true;
     }
 
+    /** Returns what is asked of a pool here; null if this is a lock. */
+    default @Nullable PoolRequest poolRequest() {
+        return null;
+    }
+
     default TimeSource time() {
         return settings().time;
     }

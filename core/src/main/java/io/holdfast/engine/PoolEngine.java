@@ -2,13 +2,22 @@ package io.holdfast.engine;
 
 import static java.util.Objects.requireNonNull;
 
+import io.holdfast.ClientCard;
+import io.holdfast.ForcedRelease;
 import io.holdfast.LockOptions;
+import io.holdfast.PermitsState;
 import io.holdfast.engine.LockEvents.NameVisitor;
 import io.holdfast.engine.PoolRequest.Kind;
 import io.holdfast.spi.ForceReply;
 import io.holdfast.spi.HolderId;
+import io.holdfast.spi.StoreState;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
@@ -23,6 +32,9 @@ import org.jspecify.annotations.Nullable;
  * the pool would withdraw the id.
  */
 public final class PoolEngine extends EngineParts {
+
+    /** The cards of so many clients are read by one look. */
+    private static final int CARDS_MAX = 100;
 
     private final Engine locks;
 
@@ -154,7 +166,7 @@ public final class PoolEngine extends EngineParts {
 
     @Override
     boolean handle(String name, String holderId, Consumer<NameState> event) {
-        Lane lane = HolderId.client(holderId).equals(settings.clientId) ? lanes.get(HolderId.number(holderId)) : null;
+        Lane lane = lane(holderId);
         if (lane == null) {
             return false;
         }
@@ -186,17 +198,7 @@ public final class PoolEngine extends EngineParts {
     /** Ends all holds on a read-write lock. Returns whether there was one. */
     boolean forceRelease(PoolRequest share) {
         locks.ensureOpen();
-        String name = share.storedName();
-        Pool pool = pools.get(name);
-        List<NameEngine.Force> forces = pool == null
-                ? List.of()
-                : pool.lanes.stream()
-                        .map(lane -> lane.beginForce(null))
-                        .filter(Objects::nonNull)
-                        .toList();
-        ForceReply reply = await(store.forceRelease(name, null)
-                .whenComplete(
-                        (answer, error) -> forces.forEach(force -> force.onEnded(error == null && answer.isEnded()))));
+        ForceReply reply = await(sendForce(share.storedName(), null));
         if (reply instanceof ForceReply.Ended ended) {
             // The next holder may harm what the last ones still work on, so the log says that there were some.
             Log.LOG.log(
@@ -206,6 +208,79 @@ public final class PoolEngine extends EngineParts {
                             + Quoted.holder(ended.holder()));
         }
         return reply.isEnded();
+    }
+
+    // --- permits ---
+
+    /** Returns who holds permits of a name, with the cards of the first of their clients. */
+    public PermitsState inspect(PoolRequest wanted) {
+        locks.ensureOpen();
+        StoreState state = await(store.inspect(wanted.storedName()));
+        Map<String, CompletionStage<Optional<ClientCard>>> cards = new HashMap<>();
+        for (StoreState.Held held : state.held()) {
+            String client = HolderId.client(held.holderId());
+            if (cards.size() < CARDS_MAX && !cards.containsKey(client)) {
+                cards.put(client, events.cardOf(held.holderId()));
+            }
+        }
+        return new PermitsState(
+                wanted.name(),
+                state.used(),
+                state.held().stream()
+                        .map(held -> hold(held, cards.get(HolderId.client(held.holderId()))))
+                        .toList(),
+                state.waiting());
+    }
+
+    private PermitsState.Hold hold(StoreState.Held held, @Nullable CompletionStage<Optional<ClientCard>> card) {
+        return new PermitsState.Hold(
+                held.holderId(),
+                held.weight(),
+                Duration.ofMillis(held.remainingMillis()),
+                Hold.token(held.base(), 0),
+                card == null ? Optional.empty() : await(card));
+    }
+
+    /**
+     * Ends a hold on permits of a name.
+     *
+     * @param holder the expected holder; null for all of them
+     */
+    public ForcedRelease forceRelease(PoolRequest wanted, @Nullable String holder) {
+        locks.ensureOpen();
+        String permits = "The permits of " + Quoted.name(wanted.name());
+        String happened = permits
+                + (holder == null
+                        ? " were all released by force through this client; the first of them were held by "
+                        : " with one holder were released by force through this client; they were held by ");
+        return await(sendForce(wanted.storedName(), holder)
+                .thenCompose(reply -> locks.described(wanted.name(), reply, happened)));
+    }
+
+    /** Ends a hold, or all of a pool, and tells the lanes here that this concerns. */
+    private CompletionStage<ForceReply> sendForce(String storedName, @Nullable String holder) {
+        List<NameEngine.Force> forces = forced(storedName, holder).stream()
+                .map(lane -> lane.beginForce(holder))
+                .filter(Objects::nonNull)
+                .toList();
+        return store.forceRelease(storedName, holder)
+                .whenComplete(
+                        (reply, error) -> forces.forEach(force -> force.onEnded(error == null && reply.isEnded())));
+    }
+
+    /** Returns the lanes here that such a command may concern. A lane that waits asks again after its end. */
+    private Collection<Lane> forced(String storedName, @Nullable String holder) {
+        if (holder == null) {
+            Pool pool = pools.get(storedName);
+            return pool == null ? List.of() : pool.lanes;
+        }
+        Lane lane = lane(holder);
+        return lane == null || !lane.storedName().equals(storedName) ? List.of() : List.of(lane);
+    }
+
+    /** Returns the lane of a holder id; null if the id is not in use here. */
+    private @Nullable Lane lane(String holderId) {
+        return HolderId.client(holderId).equals(settings.clientId) ? lanes.get(HolderId.number(holderId)) : null;
     }
 
     // --- the client ---
@@ -235,6 +310,10 @@ public final class PoolEngine extends EngineParts {
                 .mapToLong(NameEngine::renewalLagNanos)
                 .max()
                 .orElse(0);
+    }
+
+    void visit(NameVisitor visitor) {
+        pools.values().forEach(pool -> pool.lanes.forEach(lane -> lane.visit(visitor)));
     }
 
     void visitWaits(NameVisitor visitor) {

@@ -1,5 +1,6 @@
 package io.holdfast.engine;
 
+import io.holdfast.Permits;
 import io.holdfast.spi.AcquireRequest;
 
 /**
@@ -12,7 +13,7 @@ public record PoolRequest(Kind kind, String name, int weight, int limit) {
 
     /** What a pool is to its users. Two kinds of one name are two pools, except for readers and writers. */
     public enum Kind {
-        PERMITS("p:", "permits:"),
+        PERMITS("p:", Permits.SHOWN_PREFIX),
         READ("rw:", "read:"),
         WRITE("rw:", "write:");
 

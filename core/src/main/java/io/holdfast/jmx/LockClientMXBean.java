@@ -25,7 +25,7 @@ public interface LockClientMXBean {
     /** Returns a description of the store, without secrets. */
     String getStore();
 
-    /** Returns how many locks this client holds. */
+    /** Returns how many locks, and leases of permits, this client holds. */
     int getHeldCount();
 
     /** Returns how many threads and stages of this client wait for a lock. */
@@ -42,7 +42,8 @@ public interface LockClientMXBean {
 
     /**
      * Returns the locks for which callers wait, those with the longest wait first, and then the locks that are held,
-     * the longest held first; 200 at most.
+     * the longest held first; 200 at most. Each lease and each wait of permits is an entry with the name {@code
+     * permits:NAME}.
      */
     List<LockInfo> getLocks();
 
@@ -76,7 +77,7 @@ public interface LockClientMXBean {
     /** A lock that the client holds or waits for. */
     interface LockInfo {
 
-        /** Returns the lock name. */
+        /** Returns the lock name; for permits {@code permits:NAME}. */
         String getName();
 
         /** Returns whether this client has a lease on it. */

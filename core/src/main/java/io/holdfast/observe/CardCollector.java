@@ -1,14 +1,18 @@
 package io.holdfast.observe;
 
 import io.holdfast.ClientCard.HeldLock;
+import io.holdfast.ClientCard.PermitsUse;
 import io.holdfast.ClientCard.WaitedLock;
 import io.holdfast.engine.ActiveLease;
 import io.holdfast.engine.EventLock;
 import io.holdfast.engine.LockEvents.NameVisitor;
+import io.holdfast.engine.PoolRequest;
 import io.holdfast.engine.Waiter;
 import java.time.Duration;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.PriorityQueue;
@@ -16,7 +20,7 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** Collects what a card says of a client's names: the oldest holds and the longest waits. */
+/** Collects what a card says of a client's names: the oldest holds, the longest waits, and the sum of each pool. */
 final class CardCollector implements NameVisitor {
 
     static final int SHOWN_MAX = 200;
@@ -25,11 +29,22 @@ final class CardCollector implements NameVisitor {
     private final boolean threads;
     private final PriorityQueue<HeldLock> held = new PriorityQueue<>(Comparator.comparing(HeldLock::heldFor));
     private final PriorityQueue<WaitedLock> waiting = new PriorityQueue<>(Comparator.comparing(WaitedLock::waited));
+    private final Map<Limited, Permits> permits = new HashMap<>();
     private int heldCount;
     private int waitingCount;
 
     /** For how long the store may keep the longest of all holds. */
     private long longestNanos;
+
+    private record Limited(String name, int limit) {}
+
+    private static final class Permits {
+        private int leases;
+        private int held;
+        private long oldestNanos;
+        private int waiters;
+        private long waitedNanos;
+    }
 
     /** @param threads whether the card names threads */
     CardCollector(long nowNanos, boolean threads) {
@@ -45,7 +60,10 @@ final class CardCollector implements NameVisitor {
             int waiters,
             @Nullable String holder) {
         String name = at.name();
-        if (lease != null) {
+        PoolRequest wanted = at.poolRequest();
+        if (wanted != null) {
+            addPermits(wanted, lease, first);
+        } else if (lease != null) {
             addHeld(name, lease, lease.mostRemainingNanos(), first, waiters);
         } else if (first != null) {
             waitingCount++;
@@ -66,7 +84,29 @@ final class CardCollector implements NameVisitor {
 
     /** Takes a lease that a close of the client has ended, and whose hold nobody renews any more. */
     void addLeft(ActiveLease lease) {
-        addHeld(lease.name(), lease, lease.unrenewedNanos(), null, 0);
+        PoolRequest wanted = lease.hold.engine.poolRequest();
+        if (wanted != null) {
+            addPermits(wanted, lease, null);
+        } else {
+            addHeld(lease.name(), lease, lease.unrenewedNanos(), null, 0);
+        }
+    }
+
+    /** Takes one acquisition of permits: its lease or its wait. */
+    private void addPermits(PoolRequest wanted, @Nullable ActiveLease lease, @Nullable Waiter first) {
+        if (wanted.kind() != PoolRequest.Kind.PERMITS) {
+            return; // read-write locks are on no card
+        }
+        Permits use = permits.computeIfAbsent(new Limited(wanted.name(), wanted.limit()), any -> new Permits());
+        if (lease != null) {
+            longestNanos = Math.max(longestNanos, lease.hold.longestNanos());
+            use.leases++;
+            use.held += wanted.weight();
+            use.oldestNanos = Math.max(use.oldestNanos, nowNanos - lease.grantedNanos);
+        } else if (first != null) {
+            use.waiters++;
+            use.waitedNanos = Math.max(use.waitedNanos, nowNanos - first.arrivedNanos);
+        }
     }
 
     private void addHeld(String name, ActiveLease lease, long mostNanos, @Nullable Waiter first, int waiters) {
@@ -132,6 +172,30 @@ final class CardCollector implements NameVisitor {
 
     int waitingCount() {
         return waitingCount;
+    }
+
+    /** Returns the permits with the longest waits, and then those that are held longest. */
+    List<PermitsUse> permits() {
+        return permits.entrySet().stream()
+                .map(entry -> {
+                    Limited wanted = entry.getKey();
+                    Permits use = entry.getValue();
+                    return new PermitsUse(
+                            wanted.name(),
+                            wanted.limit(),
+                            use.leases,
+                            use.held,
+                            Duration.ofNanos(use.oldestNanos),
+                            use.waiters,
+                            Duration.ofNanos(use.waitedNanos));
+                })
+                .sorted(Comparator.comparing(PermitsUse::waited)
+                        .thenComparing(PermitsUse::heldFor)
+                        .reversed()
+                        .thenComparing(PermitsUse::name)
+                        .thenComparing(PermitsUse::limit))
+                .limit(SHOWN_MAX)
+                .toList();
     }
 
     long longestNanos() {

@@ -3,6 +3,7 @@ package io.holdfast.observe;
 import io.holdfast.ClientCard;
 import io.holdfast.ClientCard.Activity;
 import io.holdfast.ClientCard.HeldLock;
+import io.holdfast.ClientCard.PermitsUse;
 import io.holdfast.ClientCard.WaitedLock;
 import io.holdfast.spi.CardStore;
 import io.holdfast.spi.HolderId;
@@ -30,11 +31,13 @@ final class CardText {
     private static final String FORMAT = "holdfast 1";
     private static final String HELD = "h";
     private static final String WAITING = "w";
+    private static final String PERMITS = "p";
     private static final String BUSY = "b";
 
-    /** A card has two long lists. Each gets its share, and the last one what is left. */
+    /** A card has long lists. Each gets its share, and the last one what is left. */
     private static final int WAITING_CHARS_MAX = CardStore.TEXT_MAX / 3;
 
+    private static final int PERMITS_CHARS_MAX = CardStore.TEXT_MAX / 2;
     private static final int HELD_CHARS_MAX = CardStore.TEXT_MAX * 5 / 6;
 
     /** A hundred years, in milliseconds: no wait and no lease is longer. */
@@ -76,6 +79,19 @@ final class CardText {
                     lock.holder().orElse(""),
                     lock.thread().orElse(""),
                     text(lock.owner()));
+        }
+        for (PermitsUse use : card.permits()) {
+            line(
+                    text,
+                    PERMITS_CHARS_MAX,
+                    PERMITS,
+                    use.name(),
+                    use.limit(),
+                    use.leases(),
+                    use.held(),
+                    use.leases() == 0 ? 0 : use.heldFor().toMillis() - earlierMillis,
+                    use.waiters(),
+                    use.waiters() == 0 ? 0 : use.waited().toMillis() - earlierMillis);
         }
         for (HeldLock lock : card.held()) {
             line(
@@ -159,12 +175,14 @@ final class CardText {
         long since = Math.min(Math.max(0, stored.written().toMillis()), TIME_MAX);
         List<HeldLock> held = new ArrayList<>();
         List<WaitedLock> waiting = new ArrayList<>();
+        List<PermitsUse> permits = new ArrayList<>();
         List<Activity> busiest = new ArrayList<>();
         for (int i = 1; i < lines.length; i++) {
             Fields line = new Fields(lines[i]);
             switch (line.text()) {
                 case HELD -> line.addTo(held, CardCollector.SHOWN_MAX, held(line, stored.clientId(), since));
                 case WAITING -> line.addTo(waiting, CardCollector.SHOWN_MAX, waiting(line, since));
+                case PERMITS -> line.addTo(permits, CardCollector.SHOWN_MAX, permits(line, since));
                 case BUSY -> line.addTo(busiest, Activities.SHOWN_MAX, busy(line));
                 default -> {
                     // Of a later version.
@@ -182,6 +200,7 @@ final class CardText {
                 Math.max(heldCount, held.size()),
                 List.copyOf(waiting),
                 Math.max(waitingCount, waiting.size()),
+                List.copyOf(permits),
                 List.copyOf(busiest));
     }
 
@@ -222,6 +241,24 @@ final class CardText {
         String name = line.text();
         Duration waited = line.age(since);
         return new WaitedLock(name, waited, line.count(), line.optional(), line.optional(), line.owner());
+    }
+
+    private static PermitsUse permits(Fields line, long since) {
+        String name = line.text();
+        int limit = line.count();
+        int leases = line.count();
+        int held = line.count();
+        Duration heldFor = line.age(since);
+        int waiters = line.count();
+        Duration waited = line.age(since);
+        return new PermitsUse(
+                name,
+                limit,
+                leases,
+                held,
+                leases == 0 ? Duration.ZERO : heldFor,
+                waiters,
+                waiters == 0 ? Duration.ZERO : waited);
     }
 
     private static Activity busy(Fields line) {

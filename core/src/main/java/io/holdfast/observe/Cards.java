@@ -225,6 +225,7 @@ final class Cards {
                 collected.heldCount(),
                 collected.waiting(),
                 collected.waitingCount(),
+                collected.permits(),
                 busiest);
     }
 

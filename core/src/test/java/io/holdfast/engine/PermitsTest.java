@@ -9,6 +9,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.holdfast.Inside;
 import io.holdfast.Lease;
 import io.holdfast.LeaseLostException;
+import io.holdfast.LocalLock;
 import io.holdfast.LockClient;
 import io.holdfast.LockClientClosedException;
 import io.holdfast.LockListener;
@@ -177,7 +178,10 @@ class PermitsTest extends EngineFixture {
         assertThat(lock.isValid()).isTrue();
         assertThat(ofPrefix.isValid()).isTrue();
         assertThat(client.inspect("export").holder()).contains(lock.holderId());
-        assertThat(client.localLocks()).hasSize(1);
+        assertThat(client.localLocks())
+                .extracting(LocalLock::name)
+                .containsOnlyOnce("export")
+                .hasSize(6);
         assertThat(held.get(0).name()).isEqualTo("export");
         assertThat(held).noneMatch(Lease::isExclusive);
         assertThat(lock.isExclusive()).isTrue();

@@ -50,6 +50,7 @@ class CardTextTest {
                 List.of(new ClientCard.WaitedLock(
                         "b", Duration.ofSeconds(2), 1, Optional.of("hf-b:7"), Optional.empty(), OptionalLong.of(41))),
                 1,
+                List.of(new ClientCard.PermitsUse("e", 5, 2, 3, Duration.ofSeconds(4), 7, Duration.ofMillis(20))),
                 List.of(new ClientCard.Activity("a", 5, 3, 1, Duration.ofMillis(70))));
     }
 
@@ -66,7 +67,7 @@ class CardTextTest {
                     case 0 -> text.insert(at, (char) random.nextInt(0x3000));
                     case 1 -> text.insert(at, random.nextLong());
                     case 2 -> text.delete(at, Math.min(text.length(), at + random.nextInt(20)));
-                    case 3 -> text.insert(at, "\t\n\\hwb".charAt(random.nextInt(6)));
+                    case 3 -> text.insert(at, "\t\n\\hwbp".charAt(random.nextInt(7)));
                     default -> text.insert(at, valid, random.nextInt(valid.length()), valid.length());
                 }
             }
@@ -94,6 +95,13 @@ class CardTextTest {
             assertThat(lock.traceId().orElse("0".repeat(32))).matches("[0-9a-f]{32}");
         });
         card.waiting().forEach(lock -> times.add(lock.waited()));
+        assertThat(card.permits().size()).isBetween(0, 200);
+        card.permits().forEach(use -> {
+            times.add(use.heldFor());
+            times.add(use.waited());
+            assertThat(List.of(use.limit(), use.leases(), use.held(), use.waiters()))
+                    .allSatisfy(number -> assertThat(number).isNotNegative());
+        });
         card.busiest().forEach(lock -> times.add(lock.waited()));
         assertThat(times).allSatisfy(time -> assertThat(time).isBetween(Duration.ZERO, Duration.ofDays(40_000)));
     }
@@ -101,12 +109,20 @@ class CardTextTest {
     @Test
     void more_locks_than_a_client_writes_are_not_read() {
         String head = CardText.write(card(), 0).lines().findFirst().orElseThrow();
-        ClientCard card = read(head + "\n" + "h\ta\t1\t1\t1\t\t0\t0\t\n".repeat(1_000)
-                + "w\ta\t1\t1\t\t\n".repeat(1_000) + "b\ta\t1\t1\t1\t1\n".repeat(500));
+        ClientCard card = read(head + "\n" + "h\ta\t1\t1\t1\t\t0\t0\t\n".repeat(500) + "w\ta\t1\t1\t\t\n".repeat(1_000)
+                + "p\ta\t5\t1\t1\t9\t0\t0\n".repeat(250) + "b\ta\t1\t1\t1\t1\n".repeat(500));
         assertThat(card).isNotNull();
         assertThat(card.held()).hasSize(200);
         assertThat(card.waiting()).hasSize(200);
+        assertThat(card.permits()).hasSize(200);
         assertThat(card.busiest()).hasSize(50);
+    }
+
+    @Test
+    void permits_are_read_as_they_were_written_and_older() {
+        ClientCard.PermitsUse use = read(CardText.write(card(), 0)).permits().get(0);
+        assertThat(use)
+                .isEqualTo(new ClientCard.PermitsUse("e", 5, 2, 3, Duration.ofSeconds(5), 7, Duration.ofMillis(1_020)));
     }
 
     @Test

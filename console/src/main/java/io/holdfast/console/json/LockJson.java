@@ -5,6 +5,7 @@ import io.holdfast.console.Cycle;
 import io.holdfast.console.Holder;
 import io.holdfast.console.LockPicture;
 import io.holdfast.console.LockRow;
+import io.holdfast.console.PermitsInUse;
 import io.holdfast.console.Queued;
 import java.time.Duration;
 import java.util.List;
@@ -36,6 +37,7 @@ public final class LockJson {
         return Json.object(
                 "name", lock.name(),
                 "holder", lock.holder().map(LockJson::of).orElse(null),
+                "permits", lock.permits().map(LockJson::of).orElse(null),
                 "flags", flags(lock),
                 "waiters", lock.waiters(),
                 "longestWaitMillis", lock.longestWait().toMillis(),
@@ -67,6 +69,22 @@ public final class LockJson {
                 "renewed", holder.isRenewed(),
                 "thread", holder.thread().orElse(null),
                 "traceId", holder.traceId().orElse(null));
+    }
+
+    private static Map<String, @Nullable Object> of(PermitsInUse permits) {
+        return Json.object(
+                "used", permits.used(),
+                "limits", permits.limits(),
+                "title", permits.title(),
+                "holders",
+                        permits.holders().stream()
+                                .map(holder -> Json.object(
+                                        "client", holder.client().id(),
+                                        "title", holder.client().title(),
+                                        "leases", holder.leases(),
+                                        "permits", holder.permits(),
+                                        "heldMillis", holder.heldFor().toMillis()))
+                                .toList());
     }
 
     private static Map<String, @Nullable Object> of(Queued queued) {

@@ -3,6 +3,7 @@ package io.holdfast.console.web;
 import io.holdfast.ClientCard;
 import io.holdfast.console.LockPicture;
 import io.holdfast.console.LockRow;
+import io.holdfast.console.PermitsInUse;
 import io.holdfast.console.json.LockJson;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
@@ -74,6 +75,9 @@ final class PictureJson {
         return Stream.of(
                         Stream.of(row.name()),
                         row.holder().stream().flatMap(holder -> Stream.of(holder.title(), holder.id())),
+                        row.permits().stream()
+                                .flatMap(permits -> permits.holders().stream())
+                                .map(holder -> holder.client().title()),
                         row.queue().stream().map(queued -> queued.client().title()))
                 .flatMap(texts -> texts)
                 .anyMatch(text -> text.toLowerCase(Locale.ROOT).contains(wanted));
@@ -99,6 +103,11 @@ final class PictureJson {
         LockRow shortened = new LockRow(
                 row.name(),
                 row.holder(),
+                row.permits()
+                        .map(permits -> new PermitsInUse(
+                                permits.used(),
+                                permits.limits(),
+                                permits.holders().stream().limit(QUEUE_MAX).toList())),
                 row.flags(),
                 row.waiters(),
                 row.longestWait(),
@@ -107,6 +116,9 @@ final class PictureJson {
                 row.handedOnPerSecond());
         Map<String, @Nullable Object> json = LockJson.of(shortened);
         json.put("queueClients", row.queue().size());
+        json.put(
+                "holderClients",
+                row.permits().map(permits -> permits.holders().size()).orElse(0));
         json.put(
                 "consequenceOfRelease",
                 row.holder().map(row::consequenceOfRelease).orElse(null));
