@@ -39,7 +39,10 @@ final class Failures implements IParameterExceptionHandler, IExecutionExceptionH
 
     private static String sentence(ParameterException e) {
         if (e.getCause() instanceof TypeConversionException bad && e.getArgSpec() instanceof OptionSpec option) {
-            return option.longestName() + ": " + bad.getMessage();
+            // The parser's own converter has no word for users.
+            String why = String.valueOf(bad.getMessage())
+                    .replaceFirst("(?s)^'(.*)' is not an int$", "$1 (expected: a whole number)");
+            return option.longestName() + ": " + why;
         }
         CommandLine line = e.getCommandLine();
         if (e instanceof UnmatchedArgumentException unmatched

@@ -11,10 +11,10 @@ class InspectJsonTest extends WithRedis {
     @Test
     void aFreeLock() {
         assertThat(json("free"))
-                .isEqualTo(
-                        "{\"name\":\"free\",\"locked\":false,\"holder\":null,\"remainingMillis\":0,"
-                                + "\"fencingToken\":null,\"waitingClients\":0,\"holderTitle\":null,\"heldMillis\":null,"
-                                + "\"renewed\":false,\"thread\":null,\"traceId\":null,\"flags\":[],\"waiters\":0,\"queue\":[]}");
+                .isEqualTo("{\"name\":\"free\",\"locked\":false,\"holder\":null,\"remainingMillis\":0,"
+                        + "\"fencingToken\":null,\"waitingClients\":0,\"holderTitle\":null,\"heldMillis\":null,"
+                        + "\"renewed\":false,\"thread\":null,\"traceId\":null,\"flags\":[],\"waiters\":0,\"queue\":[],"
+                        + "\"permits\":null}");
     }
 
     @Test

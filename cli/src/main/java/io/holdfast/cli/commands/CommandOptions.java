@@ -12,6 +12,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
@@ -53,7 +54,7 @@ final class CommandOptions {
             description = "Pass the store to the command in HOLDFAST_STORE, with its password, for a nested holdfast.")
     private boolean passStore;
 
-    @Parameters(index = "0", paramLabel = "NAME", description = "The name of the lock or leadership.")
+    @Parameters(index = "0", paramLabel = "NAME", description = "The name of the lock, permits or leadership.")
     private String name = "";
 
     @Parameters(index = "1..*", arity = "1..*", paramLabel = "COMMAND", description = "The command and its arguments.")
@@ -115,14 +116,15 @@ final class CommandOptions {
     }
 
     /**
-     * Opens the client, for a while again and again. Refuses a lock that is held around this process.
+     * Opens the client, for a while again and again.
      *
+     * @param check refuses what is held around this process
      * @param quiet whether to try again without a word
      */
-    LockClient open(LockClient.Builder builder, String lockName, boolean quiet) throws InterruptedException {
+    LockClient open(LockClient.Builder builder, Consumer<LockClient> check, boolean quiet) throws InterruptedException {
         LockClient client = open(builder, quiet);
         try {
-            Nesting.refuseHeldOutside(client, lockName);
+            check.accept(client);
         } catch (RuntimeException e) {
             client.close();
             throw e;

@@ -2,6 +2,7 @@ package io.holdfast.cli.commands;
 
 import io.holdfast.Lease;
 import io.holdfast.LockClient;
+import io.holdfast.LockStoreException;
 import io.holdfast.cli.console.CliException;
 import io.holdfast.cli.console.ExitCode;
 import io.holdfast.cli.console.Io;
@@ -110,6 +111,7 @@ public final class DoctorCommand implements Callable<Integer> {
                 .orElseThrow(() -> new CliException(ExitCode.INTERNAL, "a lock with a random name is held"))) {
             findings.addAll(client.diagnose(lease.name()));
         }
+        findings.add(permits(client, name));
         pairs = measure(client, name);
         String text = pairs.length + " locks and unlocks: half within " + percentile(50) + ", 90 % within "
                 + percentile(90) + ", 99 % within " + percentile(99) + ", the slowest " + percentile(100);
@@ -118,6 +120,24 @@ public final class DoctorCommand implements Callable<Integer> {
                         ? Finding.ok("latency", text)
                         : Finding.warning(
                                 "latency", text, "run this where the locks are used, or move the store nearer"));
+    }
+
+    /** Takes and releases a permit, because a user may have the rights for locks only. */
+    private static Finding permits(LockClient client, String name) {
+        if (!client.hasPermits()) {
+            return Finding.ok("permits", "this store has locks and leaderships, but no permits");
+        }
+        try (Lease permit = client.permits(name, 1)
+                .tryAcquire()
+                .orElseThrow(() -> new CliException(ExitCode.INTERNAL, "permits with a random name are held"))) {
+            permit.ensureValid();
+            return Finding.ok("permits", "this store has permits, too");
+        } catch (LockStoreException e) {
+            return Finding.error(
+                    "permits",
+                    "no permit can be taken: " + e.getMessage(),
+                    "give the user the rights that the documentation of the store lists, or use locks only");
+        }
     }
 
     private static String trialName() {

@@ -4,10 +4,12 @@ import io.holdfast.Lease;
 import io.holdfast.LeaseLostException;
 import io.holdfast.LockClient;
 import io.holdfast.LockOptions;
+import io.holdfast.Permits;
 import io.holdfast.cli.console.CliException;
 import io.holdfast.cli.console.ExitCode;
 import io.holdfast.cli.console.Io;
 import io.holdfast.cli.console.Version;
+import io.holdfast.spi.AcquireRequest;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -24,7 +26,7 @@ import picocli.CommandLine.Option;
         mixinStandardHelpOptions = true,
         versionProvider = Version.class,
         synopsisHeading = "%nUsage: ",
-        header = "Run a command while holding a lock.",
+        header = "Run a command while holding a lock, or a permit.",
         customSynopsis = "holdfast exec [OPTIONS] NAME -- COMMAND [ARGS...]%n",
         description = {
             "Exits with the command's exit code. The lock is renewed while the command runs and released when it ends."
@@ -76,6 +78,16 @@ public final class ExecCommand implements Callable<Integer> {
             description = "How long a command may take to stop before it gets SIGKILL; by default ${DEFAULT-VALUE}.")
     private Duration killAfter = Duration.ZERO;
 
+    @Option(
+            names = "--permits",
+            paramLabel = "N",
+            description = "Take a permit instead of the lock: at most N are held at once. HOLDFAST_TOKEN does not fence"
+                    + " then.")
+    private @Nullable Integer limit;
+
+    @Option(names = "--weight", paramLabel = "W", description = "Take W of these permits together; by default 1.")
+    private @Nullable Integer weight;
+
     private String name = "";
 
     public ExecCommand(Io io, List<String> args) {
@@ -90,16 +102,52 @@ public final class ExecCommand implements Callable<Integer> {
         }
         name = options.name();
         options.check(name);
+        checkPermits();
         try (Supervisor supervisor = new Supervisor(killAfter, false);
-                LockClient client = options.open(options.client(), name, quiet)) {
+                LockClient client = options.open(options.client(), this::refuseHeldOutside, quiet)) {
             supervisor.waiting();
             return acquireAndRun(supervisor, client);
         }
     }
 
+    private void checkPermits() {
+        if (limit == null && weight != null) {
+            throw new CliException(
+                    ExitCode.USAGE, "--weight: " + weight + " without --permits (expected: --permits N, too)");
+        }
+        checkRange("--permits", limit, AcquireRequest.CAPACITY_MAX, "");
+        checkRange("--weight", weight, limit == null ? 1 : limit, ", the number of --permits");
+    }
+
+    private static void checkRange(String option, @Nullable Integer value, int most, String why) {
+        if (value != null && (value < 1 || value > most)) {
+            throw new CliException(ExitCode.USAGE, option + ": " + value + " (expected: from 1 to " + most + why + ")");
+        }
+    }
+
+    /** Returns the permits that the user asked for; null for the lock. */
+    private @Nullable Permits permits(LockClient client) {
+        return limit == null ? null : client.permits(name, limit).weight(weight == null ? 1 : weight);
+    }
+
+    private void refuseHeldOutside(LockClient client) {
+        Permits permits = permits(client);
+        if (permits == null) {
+            Nesting.refuseHeldOutside(client, name);
+        } else {
+            Nesting.refuseHeldOutside(permits);
+        }
+    }
+
+    /** Names who holds the lock, or the permits, for a message. */
+    private String holder(LockClient client) {
+        Permits permits = permits(client);
+        return permits == null ? CommandOptions.holder(client, name) : PoolView.holders(permits);
+    }
+
     private int acquireAndRun(Supervisor supervisor, LockClient client) throws InterruptedException {
         Optional<Lease> acquired;
-        WaitNotes notes = new WaitNotes(io, name, () -> CommandOptions.holder(client, name));
+        WaitNotes notes = new WaitNotes(io, name, () -> holder(client));
         if (!quiet) {
             notes.start();
         }
@@ -112,9 +160,7 @@ public final class ExecCommand implements Callable<Integer> {
         }
         if (acquired.isEmpty()) {
             String patience = wait == null || wait.isZero() ? "" : " within " + DurationConverter.format(wait);
-            throw new CliException(
-                    ExitCode.NOT_ACQUIRED,
-                    name + ": not acquired" + patience + ", " + CommandOptions.holder(client, name));
+            throw new CliException(ExitCode.NOT_ACQUIRED, name + ": not acquired" + patience + ", " + holder(client));
         }
         Lease held = acquired.get();
         try {
@@ -138,13 +184,14 @@ public final class ExecCommand implements Callable<Integer> {
     }
 
     private Optional<Lease> acquire(LockClient client) throws InterruptedException {
-        Duration limit = noWait ? Duration.ZERO : wait;
-        if (limit == null) {
-            return Optional.of(client.acquire(name));
+        Duration patience = noWait ? Duration.ZERO : wait;
+        Permits permits = permits(client);
+        if (patience == null) {
+            return Optional.of(permits == null ? client.acquire(name) : permits.acquire());
         }
-        return client.tryAcquire(
-                name,
-                CommandOptions.withOptionNames(() -> LockOptions.defaults().waitAtMost(limit)));
+        LockOptions atMost =
+                CommandOptions.withOptionNames(() -> LockOptions.defaults().waitAtMost(patience));
+        return permits == null ? client.tryAcquire(name, atMost) : permits.tryAcquire(atMost);
     }
 
     private int run(Supervisor supervisor, Lease held) throws InterruptedException {

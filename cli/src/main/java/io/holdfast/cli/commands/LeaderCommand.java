@@ -81,7 +81,10 @@ public final class LeaderCommand implements Callable<Integer> {
         LockClient.Builder builder = options.client();
         Duration killAfter = killAfter();
         try (Supervisor supervisor = new Supervisor(killAfter, true);
-                LockClient client = options.open(builder.listener(new StoreNotes(io, lockName)), lockName, quiet)) {
+                LockClient client = options.open(
+                        builder.listener(new StoreNotes(io, lockName)),
+                        opened -> Nesting.refuseHeldOutside(opened, lockName),
+                        quiet)) {
             Terms terms = new Terms(supervisor, client, lockName);
             supervisor.waiting();
             terms.waitForTheNext();

@@ -32,7 +32,8 @@ import picocli.CommandLine.Parameters;
         description = {
             "By longest wait x waiters. It lists what the clients' cards say, each up to a few seconds old. A lock that"
                     + " is held for moments only, at least once a second, is listed without a holder. A lock of another"
-                    + " library is listed if a client of Holdfast waits for it.",
+                    + " library is listed if a client of Holdfast waits for it. Permits of one name are one row,"
+                    + " permits:NAME, with the number held, the limit, and the holders.",
             ""
         },
         footer = {
@@ -72,15 +73,19 @@ public final class LsCommand implements Callable<Integer> {
         try (LockClient client = store.viewer().build()) {
             picture = Watching.look(new LockWatch(client), List.of(), wanted, io);
         }
-        List<LockRow> locks = picture.locks().stream()
-                .filter(lock -> wanted.test(lock.name()))
-                .toList();
+        List<LockRow> locks =
+                picture.locks().stream().filter(lock -> isWanted(lock, wanted)).toList();
         if (json) {
             io.out().println(Json.text(LockJson.of(picture, locks)));
         } else {
             print(picture, locks);
         }
         return ExitCode.OK;
+    }
+
+    /** A pattern is one of lock names, or of the names of permits with their kind or without. */
+    private static boolean isWanted(LockRow lock, Predicate<String> wanted) {
+        return wanted.test(lock.name()) || lock.permits().isPresent() && wanted.test(PoolView.name(lock.name()));
     }
 
     private static String clients(int count) {

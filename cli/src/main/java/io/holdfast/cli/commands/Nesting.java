@@ -1,6 +1,8 @@
 package io.holdfast.cli.commands;
 
 import io.holdfast.LockClient;
+import io.holdfast.Permits;
+import io.holdfast.PermitsState;
 import io.holdfast.cli.console.CliException;
 import io.holdfast.cli.console.ExitCode;
 import java.util.List;
@@ -36,6 +38,24 @@ final class Nesting {
                     ExitCode.USAGE,
                     name + ": held by the holdfast around this one, which would wait for itself (expected: another"
                             + " lock, or only one of the two)");
+        }
+    }
+
+    /** Refuses permits that cannot be had before one of them ends, because that one waits for this process. */
+    static void refuseHeldOutside(Permits permits) {
+        List<String> holders = holders();
+        if (holders.isEmpty()) {
+            return;
+        }
+        int outside = permits.inspect().holds().stream()
+                .filter(hold -> holders.contains(hold.holder()))
+                .mapToInt(PermitsState.Hold::permits)
+                .sum();
+        if (outside > 0 && outside + permits.weight() > permits.limit()) {
+            throw new CliException(
+                    ExitCode.USAGE,
+                    permits.name() + ": the holdfast around this one holds " + outside + " of the " + permits.limit()
+                            + " permits, and would wait for itself (expected: a larger limit, or only one of the two)");
         }
     }
 

@@ -2,11 +2,14 @@ package io.holdfast.cli.commands;
 
 import io.holdfast.LockClient;
 import io.holdfast.LockState;
+import io.holdfast.Permits;
+import io.holdfast.PermitsState;
 import io.holdfast.cli.console.CliException;
 import io.holdfast.cli.console.ExitCode;
 import io.holdfast.cli.console.Io;
 import io.holdfast.cli.console.Version;
 import io.holdfast.cli.view.LockChanges;
+import io.holdfast.cli.view.PoolChanges;
 import io.holdfast.console.json.Json;
 import io.holdfast.spi.Names;
 import java.time.Duration;
@@ -15,7 +18,9 @@ import java.time.OffsetDateTime;
 import java.time.ZoneId;
 import java.time.format.DateTimeFormatter;
 import java.util.Locale;
+import java.util.Map;
 import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -31,13 +36,15 @@ import picocli.CommandLine.Parameters;
         header = "Follow a lock: acquired, released, lost, waited for.",
         description = {
             "Asks the store at intervals and prints a line for each change, until it is stopped. What begins and ends"
-                    + " between two questions is not seen.",
+                    + " between two questions is not seen. permits:NAME means permits, and so does NAME if permits are"
+                    + " held and the lock is free.",
             ""
         },
         footer = {
             "",
             "--json prints a line for each change: time, name, event (free, held, acquired, released, lost, token,"
-                    + " waiting), holder, holderTitle, fencingToken (a string), remainingMillis, waitingClients."
+                    + " waiting), holder, holderTitle, fencingToken (a string), remainingMillis, waitingClients; for"
+                    + " permits also permits (of this holder) and used, and waiting instead of waitingClients."
         })
 public final class WatchCommand implements Callable<Integer> {
 
@@ -60,7 +67,7 @@ public final class WatchCommand implements Callable<Integer> {
             description = "How often to ask; by default ${DEFAULT-VALUE}.")
     private Duration interval = Duration.ZERO;
 
-    @Parameters(paramLabel = "NAME", description = "The lock name.")
+    @Parameters(paramLabel = "NAME", description = "The name of the lock or permits.")
     private String name = "";
 
     public WatchCommand(Io io) {
@@ -77,38 +84,102 @@ public final class WatchCommand implements Callable<Integer> {
                             + DurationConverter.format(INTERVAL_MIN) + ")");
         }
         try (LockClient client = store.viewer().build()) {
-            LockChanges changes = new LockChanges();
-            // A reader that is gone (| head) ends the watch.
-            while (!io.out().checkError()) {
-                LockState state = client.inspect(name);
-                changes.next(state, System.nanoTime()).forEach(change -> print(change, state));
-                Thread.sleep(interval.toMillis());
+            Permits pool = pool(client);
+            if (pool == null) {
+                watchLock(client);
+            } else {
+                watchPermits(pool);
             }
         }
         return ExitCode.OK;
     }
 
+    /** Returns the permits that the name means: those that are written so, or are held while the lock is free. */
+    private @Nullable Permits pool(LockClient client) {
+        return PoolView.of(client, name)
+                .filter(pool -> PoolView.isExplicit(name)
+                        || !client.inspect(name).isLocked() && pool.inspect().isUsed())
+                .orElse(null);
+    }
+
+    private void watchLock(LockClient client) throws InterruptedException {
+        LockChanges changes = new LockChanges();
+        // A reader that is gone (| head) ends the watch.
+        while (!io.out().checkError()) {
+            LockState state = client.inspect(name);
+            changes.next(state, System.nanoTime()).forEach(change -> print(change, state));
+            Thread.sleep(interval.toMillis());
+        }
+    }
+
+    private void watchPermits(Permits pool) throws InterruptedException {
+        PoolChanges changes = new PoolChanges();
+        while (!io.out().checkError()) {
+            PermitsState state = pool.inspect();
+            changes.next(state, System.nanoTime()).forEach(change -> print(change, state));
+            Thread.sleep(interval.toMillis());
+        }
+    }
+
+    private void print(PoolChanges.Change change, PermitsState state) {
+        PermitsState.Hold hold = change.hold();
+        if (json) {
+            print(Json.object(
+                    "time",
+                    now(),
+                    "name",
+                    Permits.SHOWN_PREFIX + state.name(),
+                    "event",
+                    change.event(),
+                    "holder",
+                    hold == null ? null : hold.holder(),
+                    "holderTitle",
+                    hold == null ? null : hold.title(),
+                    "fencingToken",
+                    hold == null ? null : Long.toString(hold.fencingToken()),
+                    "remainingMillis",
+                    hold == null ? null : hold.remaining().toMillis(),
+                    "permits",
+                    hold == null ? null : hold.permits(),
+                    "used",
+                    state.used(),
+                    "waiting",
+                    state.waiting()));
+        } else {
+            print(change.text());
+        }
+    }
+
     private void print(LockChanges.Change change, LockState state) {
         if (json) {
-            io.out()
-                    .println(Json.text(Json.object(
-                            "time", OffsetDateTime.now(ZoneId.systemDefault()).toString(),
-                            "name", name,
-                            "event", change.event(),
-                            "holder", state.holder().orElse(null),
-                            "holderTitle", state.holderTitle().orElse(null),
-                            "fencingToken",
-                                    state.fencingToken().isPresent()
-                                            ? Long.toString(state.fencingToken().getAsLong())
-                                            : null,
-                            "remainingMillis",
-                                    state.remaining().map(Duration::toMillis).orElse(null),
-                            "waitingClients", state.waitingClients())));
+            print(Json.object(
+                    "time", now(),
+                    "name", name,
+                    "event", change.event(),
+                    "holder", state.holder().orElse(null),
+                    "holderTitle", state.holderTitle().orElse(null),
+                    "fencingToken",
+                            state.fencingToken().isPresent()
+                                    ? Long.toString(state.fencingToken().getAsLong())
+                                    : null,
+                    "remainingMillis", state.remaining().map(Duration::toMillis).orElse(null),
+                    "waitingClients", state.waitingClients()));
         } else {
-            io.out()
-                    .println(CLOCK.format(LocalTime.now(ZoneId.systemDefault())) + "  "
-                            + Names.printable(change.text()));
+            print(change.text());
         }
+    }
+
+    private static String now() {
+        return OffsetDateTime.now(ZoneId.systemDefault()).toString();
+    }
+
+    private void print(Map<String, @Nullable Object> line) {
+        io.out().println(Json.text(line));
+        io.out().flush();
+    }
+
+    private void print(String text) {
+        io.out().println(CLOCK.format(LocalTime.now(ZoneId.systemDefault())) + "  " + Names.printable(text));
         io.out().flush();
     }
 }

@@ -22,6 +22,9 @@ public record LockDetails(LockPicture picture, LockRow lock, String storeOption)
 
     /** Returns the lines, without control characters. */
     public List<String> lines() {
+        if (lock.permits().isPresent()) {
+            return new PermitsDetails(lock, null, storeOption).lines();
+        }
         List<String> lines = new ArrayList<>();
         field(lines, "name", lock.name());
         if (lock.holder().isEmpty()) {
@@ -36,7 +39,7 @@ public record LockDetails(LockPicture picture, LockRow lock, String storeOption)
         } else {
             addHolder(lines, lock.holder().get());
         }
-        addQueue(lines);
+        addQueue(lines, lock);
         Stream.concat(picture.cycles().stream(), picture.possibleCycles().stream())
                 .filter(cycle -> cycle.contains(lock.name()))
                 .forEach(cycle -> {
@@ -92,7 +95,7 @@ public record LockDetails(LockPicture picture, LockRow lock, String storeOption)
                 : (when.isEmpty() ? "unknown" : when + ", unless renewed");
     }
 
-    private void addQueue(List<String> lines) {
+    static void addQueue(List<String> lines, LockRow lock) {
         if (lock.waiters() == 0) {
             field(lines, "waiting", "nobody, as the cards of the clients say");
             return;
@@ -131,7 +134,7 @@ public record LockDetails(LockPicture picture, LockRow lock, String storeOption)
         lines.add("  " + lock.consequenceOfRelease(holder));
     }
 
-    private static void field(List<String> lines, String what, String value) {
+    static void field(List<String> lines, String what, String value) {
         lines.add(String.format("%-8s %s", what, Names.printable(value)));
     }
 }

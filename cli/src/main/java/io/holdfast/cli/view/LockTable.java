@@ -36,8 +36,8 @@ public final class LockTable {
             Tone tone = tone(lock);
             table.add(
                     new Cell(lock.name(), tone),
-                    Cell.of(lock.holder().map(Holder::title).orElse(NONE)),
-                    Cell.of(lock.holder().flatMap(Holder::heldFor).map(Ages::of).orElse(NONE)),
+                    Cell.of(lock.holderTitle().orElse(NONE)),
+                    Cell.of(lock.heldFor().map(Ages::of).orElse(NONE)),
                     Cell.of(ends(lock)),
                     Cell.of(lock.waiters()),
                     Cell.of(lock.waiters() == 0 ? NONE : Ages.of(lock.longestWait())),
