@@ -103,9 +103,13 @@ public final class HoldfastMetrics implements MeterBinder, LockListener {
         return clients.stream().flatMap(client -> client.localLocks().stream());
     }
 
-    /** Returns what the clients hold and wait for under a tag. */
-    Stream<LocalLock> locks(String wanted) {
-        return locks().filter(lock -> tag.apply(lock.name()).equals(wanted));
+    /** Returns what the clients hold and wait for under these tags. */
+    Stream<LocalLock> locks(LockTags wanted) {
+        return locks().filter(lock -> tags(lock.name()).equals(wanted));
+    }
+
+    private LockTags tags(String name) {
+        return LockTags.of(name, tag);
     }
 
     /** Returns whether one of the clients leads. */
@@ -135,32 +139,32 @@ public final class HoldfastMetrics implements MeterBinder, LockListener {
 
     @Override
     public void acquired(String name, long fencingToken, Duration waited) {
-        each(meters -> meters.acquire(tag.apply(name), "acquired", waited));
+        each(meters -> meters.acquire(tags(name), "acquired", waited));
     }
 
     @Override
     public void notAcquired(String name, Duration waited, Outcome how, String why) {
-        each(meters -> meters.acquire(tag.apply(name), RegistryMeters.lowerCase(how), waited));
+        each(meters -> meters.acquire(tags(name), RegistryMeters.lowerCase(how), waited));
     }
 
     @Override
     public void handedOn(String name, long fencingToken) {
-        each(meters -> meters.handedOn(tag.apply(name)));
+        each(meters -> meters.handedOn(tags(name)));
     }
 
     @Override
     public void released(String name, long fencingToken, Duration held) {
-        each(meters -> meters.held(tag.apply(name), held));
+        each(meters -> meters.held(tags(name), held));
     }
 
     @Override
     public void lost(String name, long fencingToken, Duration held, String why) {
-        each(meters -> meters.lost(tag.apply(name), held));
+        each(meters -> meters.lost(tags(name), held));
     }
 
     @Override
     public void renewalFailed(String name, Throwable cause) {
-        each(meters -> meters.renewalFailed(tag.apply(name)));
+        each(meters -> meters.renewalFailed(tags(name)));
     }
 
     @Override

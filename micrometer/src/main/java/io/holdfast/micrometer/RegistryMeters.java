@@ -24,7 +24,7 @@ final class RegistryMeters {
     private final HoldfastMetrics metrics;
 
     /** The tags that have their gauges. */
-    private final Set<String> gauged = ConcurrentHashMap.newKeySet();
+    private final Set<LockTags> gauged = ConcurrentHashMap.newKeySet();
 
     /** The leaderships that have their meters. */
     private final Set<String> candidates = ConcurrentHashMap.newKeySet();
@@ -57,42 +57,42 @@ final class RegistryMeters {
                 .register(registry);
     }
 
-    void acquire(String tag, String outcome, Duration waited) {
-        gauge(tag);
+    void acquire(LockTags tags, String outcome, Duration waited) {
+        gauge(tags);
         Timer.builder("holdfast.lock.acquire")
                 .description("Time that an acquisition took until its outcome")
-                .tag("name", tag)
+                .tags(tags)
                 .tag("outcome", outcome)
                 .register(registry)
                 .record(waited);
     }
 
-    void handedOn(String tag) {
+    void handedOn(LockTags tags) {
         counter("holdfast.lock.handoffs", "Leases handed on inside this process, without the store", "leases")
-                .tag("name", tag)
+                .tags(tags)
                 .register(registry)
                 .increment();
     }
 
-    void held(String tag, Duration held) {
+    void held(LockTags tags, Duration held) {
         Timer.builder("holdfast.lock.held")
                 .description("Time from the grant of a lease to its release or loss")
-                .tag("name", tag)
+                .tags(tags)
                 .register(registry)
                 .record(held);
     }
 
-    void lost(String tag, Duration held) {
-        held(tag, held);
+    void lost(LockTags tags, Duration held) {
+        held(tags, held);
         counter("holdfast.lease.lost", "Leases that ended before their release", "leases")
-                .tag("name", tag)
+                .tags(tags)
                 .register(registry)
                 .increment();
     }
 
-    void renewalFailed(String tag) {
+    void renewalFailed(LockTags tags) {
         counter("holdfast.renewal.failures", "Renewals of a lock that failed and are tried again", "renewals")
-                .tag("name", tag)
+                .tags(tags)
                 .register(registry)
                 .increment();
     }
@@ -156,31 +156,31 @@ final class RegistryMeters {
         return Counter.builder(meter).description(help).baseUnit(unit);
     }
 
-    private void gauge(String tag) {
-        if (gauged.add(tag)) {
+    private void gauge(LockTags tags) {
+        if (gauged.add(tags)) {
             gauge(
                     "holdfast.lock.active",
                     "Leases that this process holds",
                     "leases",
-                    tag,
+                    tags,
                     lock -> lock.lease().isPresent() ? 1 : 0);
             gauge(
                     "holdfast.lock.waiting",
                     "Threads and stages that wait for a lock",
                     "callers",
-                    tag,
+                    tags,
                     LocalLock::waiting);
         }
     }
 
-    private void gauge(String meter, String help, String unit, String tag, Function<LocalLock, Integer> count) {
+    private void gauge(String meter, String help, String unit, LockTags tags, Function<LocalLock, Integer> count) {
         Gauge.builder(
                         meter,
                         metrics,
-                        all -> all.locks(tag).mapToInt(count::apply).sum())
+                        all -> all.locks(tags).mapToInt(count::apply).sum())
                 .description(help)
                 .baseUnit(unit)
-                .tag("name", tag)
+                .tags(tags)
                 .register(registry);
     }
 

@@ -89,6 +89,52 @@ class HoldfastMetricsTest {
         }
     }
 
+    /** All names share a tag here, and the kinds are told apart. */
+    @Test
+    void permits_and_leaderships_are_counted_as_kinds_of_their_own() throws Exception {
+        HoldfastMetrics coarse = new HoldfastMetrics();
+        MeterRegistry there = new SimpleMeterRegistry();
+        try (LockClient kinds = LockClient.builder()
+                        .uri("memory:kinds")
+                        .listener(coarse)
+                        .build();
+                Leadership leader = kinds.leadership("billing", term -> {});
+                Lease lock = kinds.acquire("export");
+                Lease one = kinds.permits("export", 2).acquire();
+                Lease two = kinds.permits("export", 2).acquire()) {
+            coarse.watch(kinds).bindTo(there);
+            assertThat(List.of(lock, one, two)).allMatch(Lease::isValid);
+            assertThat(kinds.permits("export", 2).weight(2).tryAcquire()).isEmpty();
+            Lease another = kinds.acquire("another");
+            another.release();
+            var waits = kinds.permits("export", 2).acquireAsync().toCompletableFuture();
+            await().untilAsserted(() -> {
+                assertThat(there.get("holdfast.lock.acquire")
+                                .tags("name", "other", "kind", "permits", "outcome", "timed_out")
+                                .timer()
+                                .count())
+                        .isEqualTo(1);
+                assertThat(there.get("holdfast.lock.active")
+                                .tags("name", "other", "kind", "permits")
+                                .gauge()
+                                .value())
+                        .isEqualTo(2);
+                assertThat(there.get("holdfast.lock.waiting")
+                                .tags("name", "other", "kind", "permits")
+                                .gauge()
+                                .value())
+                        .isEqualTo(1);
+                assertThat(there.get("holdfast.lock.active")
+                                .tags("name", "other", "kind", "lock")
+                                .gauge()
+                                .value())
+                        .isEqualTo(1);
+            });
+            waits.cancel(true);
+            assertThat(leader.name()).isEqualTo("billing");
+        }
+    }
+
     @Test
     void events_of_the_store_have_their_meters() {
         disturb();
