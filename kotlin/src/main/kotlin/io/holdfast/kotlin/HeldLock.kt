@@ -12,10 +12,11 @@ import kotlinx.coroutines.future.await
  * A lease under which a coroutine runs, in the coroutine's context, for nested calls. A coroutine that was started with
  * this context in another scope may outlive the call that acquired the lease; so the last user releases it.
  *
+ * @param client the client of a lock; null for permits, of which a nested call acquires its own
  * @property outer the lock under which this one was acquired
  */
 internal class HeldLock(
-    private val client: LockClient,
+    private val client: LockClient?,
     val lease: Lease,
     private val outer: HeldLock?,
 ) : AbstractCoroutineContextElement(HeldLock) {

@@ -7,6 +7,7 @@ import io.holdfast.LeaseLostException
 import io.holdfast.LockClient
 import io.holdfast.LockOptions
 import io.holdfast.LockTimeoutException
+import io.holdfast.Permits
 import java.util.concurrent.CompletionStage
 import kotlin.time.Duration
 import kotlin.time.toJavaDuration
@@ -82,6 +83,46 @@ public suspend fun <T : Any> LockClient.tryWithLock(
     wait: Duration,
     block: suspend CoroutineScope.(Lease) -> T,
 ): T? = tryWithLock(name, LockOptions.defaults().waitAtMost(wait.toJavaDuration()), block)
+
+/**
+ * Runs [block] under a permit, or under as many as [Permits.weight] says, and returns its result. Cancellation, a lost
+ * lease and the scope of the block are as for [withLock].
+ *
+ * Not reentrant: a nested call acquires one more permit, and may so wait for itself.
+ *
+ * @throws LockTimeoutException if the wait time passed
+ * @throws io.holdfast.LockStoreException if the store failed, or has no permits
+ * @throws LeaseLostException if the permit was lost before the block had ended
+ */
+public suspend fun <T> Permits.withPermit(
+    options: LockOptions = LockOptions.defaults(),
+    block: suspend CoroutineScope.(Lease) -> T,
+): T = holdPermit(acquireAsync(options.leftAtClose()).awaitOrWithdraw { it }).run(block)
+
+/** Runs [block] under a permit, after a wait of at most [wait]; zero means one attempt. */
+public suspend fun <T> Permits.withPermit(
+    wait: Duration,
+    block: suspend CoroutineScope.(Lease) -> T,
+): T = withPermit(LockOptions.defaults().waitAtMost(wait.toJavaDuration()), block)
+
+/**
+ * Runs [block] as [withPermit] does if a permit can be acquired within [LockOptions.waitAtMost]; without that option, if
+ * it can be acquired now. Returns null if it cannot.
+ *
+ * @throws io.holdfast.LockStoreException if the store failed, or has no permits
+ */
+public suspend fun <T : Any> Permits.tryWithPermit(
+    options: LockOptions = LockOptions.defaults(),
+    block: suspend CoroutineScope.(Lease) -> T,
+): T? = tryAcquireAsync(options.leftAtClose()).awaitOrWithdraw { it.orElse(null) }?.let { holdPermit(it).run(block) }
+
+/** Runs [block] as [withPermit] does if a permit can be acquired within [wait]. Returns null if it cannot. */
+public suspend fun <T : Any> Permits.tryWithPermit(
+    wait: Duration,
+    block: suspend CoroutineScope.(Lease) -> T,
+): T? = tryWithPermit(LockOptions.defaults().waitAtMost(wait.toJavaDuration()), block)
+
+private suspend fun holdPermit(lease: Lease): HeldLock = HeldLock(null, lease, currentCoroutineContext()[HeldLock])
 
 private suspend fun LockClient.findHeld(name: String): HeldLock? =
     currentCoroutineContext()[HeldLock]?.enter(this, name)

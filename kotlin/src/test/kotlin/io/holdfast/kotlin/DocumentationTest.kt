@@ -50,13 +50,25 @@ class DocumentationTest {
         }
     }
 
+    private suspend fun exportAll(locks: LockClient, report: String, largeReport: String) {
+        val exports = locks.permits("export", 5)
+        exports.withPermit { upload(report) }
+        exports.weight(3).tryWithPermit(10.seconds) { upload(largeReport) } ?: "others export"
+    }
+
+    private suspend fun upload(report: String): String {
+        pay(report, 0)
+        return report
+    }
+
     @Test
     fun `the examples run`() = runBlocking {
         LockClient.connect("memory:documentation").use { locks ->
             assertThat(refund(locks, 1)).isPositive
             assertThat(report(locks)).isEqualTo("the report")
             payAll(locks, listOf("order 2", "order 3"))
-            assertThat(paid).containsExactlyInAnyOrder("order 1", "order 2", "order 3")
+            exportAll(locks, "small", "large")
+            assertThat(paid).containsExactlyInAnyOrder("order 1", "order 2", "order 3", "small", "large")
             assertThat(locks.localLocks()).isEmpty()
         }
     }

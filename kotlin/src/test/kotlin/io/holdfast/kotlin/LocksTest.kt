@@ -366,6 +366,72 @@ class LocksTest(uri: String) {
             .isInstanceOf(LeaseLostException::class.java)
     }
 
+    @Test
+    fun `as many blocks run under permits as the limit says, and each has a permit of its own`() = test {
+        val inside = AtomicInteger()
+        val most = AtomicInteger()
+        List(12) { index ->
+            launch(Dispatchers.Default) {
+                (if (index % 2 == 0) locks else other).permits("a", 3).withPermit {
+                    most.accumulateAndGet(inside.incrementAndGet(), Math::max)
+                    yield()
+                    inside.decrementAndGet()
+                }
+            }
+        }.joinAll()
+        assertThat(most.get()).isBetween(1, 3)
+        assertThat(locks.permits("a", 3).inspect().isUsed).isFalse
+    }
+
+    @Test
+    fun `a nested call takes one more permit, and a lock of that name is another thing`() = test {
+        val permits = locks.permits("a", 2)
+        val token = permits.withPermit { outer ->
+            val inner = permits.withPermit(1.seconds) { inner ->
+                assertThat(inner).isNotSameAs(outer)
+                assertThat(permits.inspect().used()).isEqualTo(2)
+                assertThat(permits.tryWithPermit { "third" }).isNull()
+                locks.withLock("a") { lock -> assertThat(lock.isExclusive).isTrue }
+                inner.fencingToken()
+            }
+            outer.ensureValid()
+            inner
+        }
+        assertThat(token).isPositive
+        assertThat(permits.inspect().isUsed).isFalse
+    }
+
+    @Test
+    fun `a lock around permits stays entered within them`() = test {
+        locks.withLock("a") { outer ->
+            locks.permits("b", 1).withPermit {
+                locks.withLock("a") { inner -> assertThat(inner).isSameAs(outer) }
+            }
+        }
+        assertFree("a")
+    }
+
+    @Test
+    fun `a lost permit cancels its block, and a cancelled wait leaves nothing`() = test {
+        val permits = locks.permits("a", 1)
+        val failure = failureOf {
+            permits.withPermit { lease ->
+                locks.permits("a", 1).forceReleaseAll()
+                awaitUntil { !lease.isValid }
+                awaitCancellation()
+            }
+        }
+        assertThat(failure).isInstanceOf(LeaseLostException::class.java)
+
+        val held = permits.acquire()
+        assertThat(permits.tryWithPermit(10.milliseconds) { "busy" }).isNull()
+        val waiting = launch { permits.withPermit { } }
+        awaitUntil { other.permits("a", 1).inspect().waiting() == 1 }
+        waiting.cancelAndJoin()
+        held.release()
+        assertThat(other.permits("a", 1).tryWithPermit(5.seconds) { "free" }).isEqualTo("free")
+    }
+
     private suspend fun lose(lease: Lease) {
         locks.forceRelease(lease.name())
         awaitUntil { !lease.isValid }
