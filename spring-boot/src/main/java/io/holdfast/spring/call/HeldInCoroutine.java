@@ -30,6 +30,9 @@ final class HeldInCoroutine extends AbstractCoroutineContextElement
     /** The coroutine of the function. Null until a thread has begun to run it. */
     private volatile @Nullable Job coroutine;
 
+    /** The element that this one replaces in the context; that of a call around this one. */
+    private @Nullable HeldInCoroutine around;
+
     HeldInCoroutine(List<HeldLeases.Entry> entries) {
         super(KEY);
         this.entries = entries;
@@ -41,6 +44,7 @@ final class HeldInCoroutine extends AbstractCoroutineContextElement
         @Nullable Object[] arguments = invocation.getArguments();
         int last = arguments.length - 1;
         Continuation<Object> caller = (Continuation<Object>) requireNonNull(arguments[last]);
+        around = caller.getContext().get(KEY);
         CoroutineContext context = caller.getContext().plus(this);
         arguments[last] = new Continuation<Object>() {
             @Override
@@ -75,11 +79,19 @@ final class HeldInCoroutine extends AbstractCoroutineContextElement
 
     @Override
     public @Nullable List<HeldLeases.Entry> updateThreadContext(CoroutineContext context) {
+        begun(context.get(Job.Key));
+        return HeldLeases.replace(entries);
+    }
+
+    private void begun(@Nullable Job started) {
         if (coroutine == null) {
             // The function's own comes first: it starts all others that have this element.
-            coroutine = context.get(Job.Key);
+            coroutine = started;
+            if (around != null) {
+                // Has no effect unless that call is one of the same function.
+                around.begun(started);
+            }
         }
-        return HeldLeases.replace(entries);
     }
 
     @Override
