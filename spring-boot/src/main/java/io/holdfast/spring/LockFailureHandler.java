@@ -5,7 +5,8 @@ import java.lang.reflect.Method;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Answers calls of {@link Locked} methods in place of the method, when others hold the lock for the whole wait time. As
+ * Answers calls of {@link Locked} and {@link Limited} methods in place of the method, when others hold the lock or the
+ * permits for the whole wait time. As
  * a bean, it is for all methods that have neither a fallback nor {@link OnBusy#SKIP}; {@link Locked#failureHandler}
  * names one for a method. Not for a store that failed: that is always thrown.
  *

@@ -11,7 +11,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs code under locks as a method with {@link Locked} runs. {@link LockedConfiguration} makes a bean of this type.
+ * Runs code under locks as a method with {@link Locked} runs, and by {@link #withPermits} under permits as a method
+ * with {@link Limited} runs. {@link LockedConfiguration} makes a bean of this type.
  *
  * <pre>{@code
  * long token = locks.execute("order:refund:" + orderId, lease -> refunds.execute(orderId, lease.fencingToken()));
@@ -106,4 +107,25 @@ public interface LockTemplate {
 
     /** Returns a template with the same settings on another client. */
     LockTemplate withClient(LockClient client);
+
+    /** Returns a template whose work takes one permit: {@link #withPermits(int, int)} with the weight 1. */
+    default LockTemplate withPermits(int limit) {
+        return withPermits(limit, 1);
+    }
+
+    /**
+     * Returns a template with the same settings, whose names are those of {@link LockClient#permits permits} and not of
+     * locks: at most so many permits of a name are held at a time, over all clients of the store.
+     *
+     * <pre>{@code
+     * locks.withPermits(5).executeWithoutResult("export", permit -> export(report));
+     * }</pre>
+     *
+     * <p>Its {@link #executeAll} throws {@link IllegalArgumentException} for more than one name.
+     *
+     * @param weight how many permits the work takes, together
+     * @throws IllegalArgumentException if the limit is below 1 or above 1,048,576, or the weight is below 1 or above the
+     *     limit
+     */
+    LockTemplate withPermits(int limit, int weight);
 }

@@ -31,7 +31,7 @@ import org.springframework.core.Ordered;
 import org.springframework.core.env.Environment;
 
 /**
- * Makes {@link Locked} and {@link Leader} work; Spring Boot imports it automatically. Their methods need a {@link
+ * Makes {@link Locked}, {@link Limited} and {@link Leader} work; Spring Boot imports it automatically. Their methods need a {@link
  * io.holdfast.LockClient} bean. The only class of this package that knows the other rooms.
  *
  * @see <a href="https://github.com/holdfast-lock/holdfast/blob/main/docs/spring.md#attributes-of-locked">

@@ -1,5 +1,6 @@
 /**
- * Locks on methods: {@link io.holdfast.spring.Locked}; methods of a leader: {@link io.holdfast.spring.Leader}. Works in
+ * Locks on methods: {@link io.holdfast.spring.Locked}; limits on methods: {@link io.holdfast.spring.Limited}; methods
+ * of a leader: {@link io.holdfast.spring.Leader}. Works in
  * any Spring context that has a {@link io.holdfast.LockClient} bean and imports {@link
  * io.holdfast.spring.LockedConfiguration}; Spring Boot adds both.
  *
@@ -9,10 +10,10 @@
  * startup      intercepts the beans with marked methods and refuses what could run past it; begins and ends leaderships
  *    ↓         LockedBeanPostProcessor, LeaderLifecycle
  * call         runs one call: acquires, calls the method, releases
- *    ↓         LockedInterceptor → LockedCall → BlockingCall | StageCall | ReactiveCall → LockClient
+ *    ↓         LockedInterceptor → LockedCall → BlockingCall | StageCall | ReactiveCall → Wanted → LockClient
  *    ↓         LockedInterceptor → ContextLeaderships → LeaderCall | ReactiveLeaderCall → TermCalls
- * declaration  reads and checks the annotations of a method, once
- *    ↓         OperationReader → LockedOperation
+ * declaration  reads and checks the annotations of a method, once; says what a call wants
+ *    ↓         OperationReader → Declared → LockedOperation → Wanted
  * API
  * </pre>
  */

@@ -70,6 +70,14 @@ class SuspendingTest {
         @Locked(name = "a:1", waitTime = "0")
         open fun blocking(): String = template.execute<String, RuntimeException>("a:1") { "ran" }
 
+        @Limited(name = "a", key = ["#id"], permits = "1", waitTime = "0")
+        @Locked(name = "a", key = ["#id"], waitTime = "50ms")
+        open suspend fun both(id: Long, lease: Lease = Locked.LEASE, block: suspend (Lease) -> String): String =
+            block(lease)
+
+        @Limited(name = "a", key = ["#id"], permits = "1", waitTime = "0")
+        open suspend fun limited(id: Long): String = "ran"
+
         open suspend fun byThis(): String = locked(1) { lease -> lease.name() }
 
         open val calls = AtomicInteger()
@@ -159,6 +167,44 @@ class SuspendingTest {
         assertThat(isHeld(locks)).isTrue
         end.complete(Unit)
         awaitUntil { !isHeld(locks) }
+    }
+
+    @Test
+    fun `a function is under its lock and its permit, and so are those that it calls`() = test { work, locks ->
+        val done = work.both(1) { lease ->
+            assertThat(lease.isExclusive).isTrue
+            assertThat(locks.permits("a:1", 1).tryAcquire()).isEmpty
+            work.limited(1) + withContext(Dispatchers.IO) { work.impatient(1) }
+        }
+        assertThat(done).isEqualTo("ranran")
+        assertThat(isHeld(locks)).isFalse
+        locks.permits("a:1", 1).acquire().use {
+            assertThat(failureOf { work.both(1) { error("must not run") } })
+                .isInstanceOf(LockTimeoutException::class.java)
+                .hasMessageContaining("permits of")
+            assertThat(isHeld(locks)).isFalse
+        }
+    }
+
+    @Test
+    fun `a cancelled function holds its lock and its permit until its coroutine has ended`() = test { work, locks ->
+        val entered = CompletableDeferred<Unit>()
+        val end = CompletableDeferred<Unit>()
+        val running = launch(Dispatchers.Default) {
+            work.both(1) {
+                entered.complete(Unit)
+                // Does not notice the cancellation, as JDBC does not.
+                while (!end.isCompleted) LockSupport.parkNanos(1_000_000)
+                "late"
+            }
+        }
+        entered.await()
+        running.cancel()
+        delay(50.milliseconds)
+        assertThat(isHeld(locks)).isTrue
+        assertThat(locks.permits("a:1", 1).tryAcquire()).isEmpty
+        end.complete(Unit)
+        awaitUntil { !isHeld(locks) && locks.permits("a:1", 1).tryRun { } }
     }
 
     @Test

@@ -94,12 +94,38 @@ public final class LockTester implements AutoCloseable {
                 .orElseThrow(() -> new IllegalStateException("The lock \"" + name + "\" is held already"));
         if (!application.inspect(name).isLocked()) {
             lease.close();
-            throw new IllegalStateException("The LockClient of the application is on " + application.describeStore()
-                    + ", not on the store of the tests (expected: the client that Holdfast configures, or one of"
-                    + " your own"
-                    + " that is not made in tests)");
+            throw onAnotherStore();
         }
         return lease;
+    }
+
+    /**
+     * Takes all permits of the name as another instance would, until the lease is closed: calls of methods with
+     * {@code @Limited} of this name find them busy.
+     *
+     * @param permits how many there are, as the methods declare
+     * @throws IllegalStateException if some are held already; or if the application's client is on another store than
+     *     that of the tests, as for {@link #holdElsewhere}
+     */
+    public Lease holdPermitsElsewhere(String name, int permits) {
+        Lease lease = other.permits(name, permits)
+                .weight(permits)
+                .tryAcquire()
+                .orElseThrow(() -> new IllegalStateException("Permits \"" + name + "\" are held already"));
+        Optional<Lease> here = application.permits(name, permits).tryAcquire();
+        if (here.isPresent()) {
+            here.get().close();
+            lease.close();
+            throw onAnotherStore();
+        }
+        return lease;
+    }
+
+    private IllegalStateException onAnotherStore() {
+        return new IllegalStateException("The LockClient of the application is on " + application.describeStore()
+                + ", not on the store of the tests (expected: the client that Holdfast configures, or one of"
+                + " your own"
+                + " that is not made in tests)");
     }
 
     /**

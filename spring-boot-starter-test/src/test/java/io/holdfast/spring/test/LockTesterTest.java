@@ -8,6 +8,7 @@ import io.holdfast.LeaseLostException;
 import io.holdfast.LockClient;
 import io.holdfast.LockTimeoutException;
 import io.holdfast.spring.Leader;
+import io.holdfast.spring.Limited;
 import io.holdfast.spring.Locked;
 import io.holdfast.spring.boot.HoldfastAutoConfiguration;
 import java.io.IOException;
@@ -46,6 +47,9 @@ class LockTesterTest {
             }
         }
 
+        @Limited(name = "export", permits = "3", waitTime = "0")
+        public void export() {}
+
         @Locked(name = "fixed", leaseTime = "1m")
         public void fixed() {
             locks.lose("fixed");
@@ -80,6 +84,22 @@ class LockTesterTest {
     }
 
     @Test
+    void takes_permits_as_another_instance_would() {
+        application.run(context -> {
+            LockTester locks = context.getBean(LockTester.class);
+            Refunds refunds = context.getBean(Refunds.class);
+            try (Lease elsewhere = locks.holdPermitsElsewhere("export", 3)) {
+                assertThatThrownBy(refunds::export).isInstanceOf(LockTimeoutException.class);
+                assertThatThrownBy(() -> locks.holdPermitsElsewhere("export", 3))
+                        .isInstanceOf(IllegalStateException.class)
+                        .hasMessage("Permits \"export\" are held already");
+                assertThat(elsewhere.isValid()).isTrue();
+            }
+            refunds.export();
+        });
+    }
+
+    @Test
     void nobody_is_kept_out_in_silence_of_a_client_that_the_application_made() {
         application
                 .withBean(LockClient.class, () -> LockClient.connect("memory:own"))
@@ -88,6 +108,9 @@ class LockTesterTest {
                     context.getBean(Refunds.class).refund(1, false);
                     locks.assertFree("order.refund:1");
                     assertThatThrownBy(() -> locks.holdElsewhere("order.refund:1"))
+                            .isInstanceOf(IllegalStateException.class)
+                            .hasMessageContaining("not on the store of the tests");
+                    assertThatThrownBy(() -> locks.holdPermitsElsewhere("export", 3))
                             .isInstanceOf(IllegalStateException.class)
                             .hasMessageContaining("not on the store of the tests");
                 });

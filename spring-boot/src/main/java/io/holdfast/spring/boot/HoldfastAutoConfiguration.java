@@ -99,7 +99,7 @@ public final class HoldfastAutoConfiguration {
         return new LockClientLifecycle(
                 context,
                 clients,
-                () -> methods.size() + (methods.size() == 1 ? " locked method" : " locked methods")
+                () -> methods.describeCount()
                         + (lazy ? " so far (lazy initialization: the others are checked at their first use)" : "")
                         + ", wait "
                         + defaults.waitTime().map(DurationText::rounded).orElse("unlimited") + ", renewed lease "

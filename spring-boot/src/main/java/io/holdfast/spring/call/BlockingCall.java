@@ -52,7 +52,7 @@ final class BlockingCall {
     private @Nullable Object runIn(List<HeldLeases.Entered> outer) throws Throwable {
         List<String> missing = new ArrayList<>();
         for (String name : call.names()) {
-            HeldLeases.Entered held = HeldLeases.enter(call.client(), name);
+            HeldLeases.Entered held = HeldLeases.enter(call.client(), call.wanted(), name);
             if (held == null) {
                 missing.add(name);
             } else {
@@ -71,8 +71,11 @@ final class BlockingCall {
         MultiLease leases;
         try {
             call.checkOuterTransaction();
-            leases = call.client()
-                    .acquireAll(missing, call.options().releasedByThread().leftAtClose());
+            leases = call.wanted()
+                    .acquire(
+                            call.client(),
+                            missing,
+                            call.options().releasedByThread().leftAtClose());
         } catch (LockTimeoutException e) {
             return call.alternative(e, observed);
         } catch (InterruptedException e) {
@@ -105,7 +108,7 @@ final class BlockingCall {
         if (interrupts != null) {
             leases.onLost(lease -> interrupts.interrupt());
         }
-        HeldLeases.Entry held = HeldLeases.add(call.client(), leases, call.holdAtLeast());
+        HeldLeases.Entry held = HeldLeases.add(call.client(), call.wanted(), leases, call.holdAtLeast());
         awaitTransaction(held);
         Object result = null;
         Throwable failure = null;

@@ -12,8 +12,10 @@ import io.holdfast.MultiLease;
 import io.holdfast.spring.LockTemplate;
 import io.holdfast.spring.LockedDefaults;
 import io.holdfast.spring.OnLost;
+import io.holdfast.spring.declaration.Kind;
 import io.holdfast.spring.declaration.LockedNames;
 import io.holdfast.spring.declaration.OperationReader;
+import io.holdfast.spring.declaration.Wanted;
 import io.micrometer.observation.ObservationRegistry;
 import java.time.Duration;
 import java.util.Collection;
@@ -34,6 +36,7 @@ public final class BlockingLockTemplate implements LockTemplate {
     private final Supplier<ObservationRegistry> observations;
     private final LockedNames knownNames;
     private final UnaryOperator<String> customNames;
+    private final Wanted wanted;
     private final OuterTransactions outer;
 
     /** The suppliers are asked at each call and not here, so that this bean does not make others early. */
@@ -43,18 +46,35 @@ public final class BlockingLockTemplate implements LockTemplate {
             Supplier<ObservationRegistry> observations,
             LockedNames knownNames,
             UnaryOperator<String> customNames) {
+        this(client, defaults, observations, knownNames, customNames, Wanted.LOCK);
+    }
+
+    private BlockingLockTemplate(
+            Supplier<LockClient> client,
+            Supplier<LockedDefaults> defaults,
+            Supplier<ObservationRegistry> observations,
+            LockedNames knownNames,
+            UnaryOperator<String> customNames,
+            Wanted wanted) {
         this.client = client;
         this.defaults = defaults;
         this.observations = observations;
         this.knownNames = knownNames;
         this.customNames = customNames;
+        this.wanted = wanted;
         this.outer = new OuterTransactions(defaults);
     }
 
     @Override
     public LockTemplate withClient(LockClient other) {
         requireNonNull(other, "client");
-        return new BlockingLockTemplate(() -> other, defaults, observations, knownNames, customNames);
+        return new BlockingLockTemplate(() -> other, defaults, observations, knownNames, customNames, wanted);
+    }
+
+    @Override
+    public LockTemplate withPermits(int limit, int weight) {
+        Wanted permits = Wanted.permits(limit, weight);
+        return new BlockingLockTemplate(client, defaults, observations, knownNames, customNames, permits);
     }
 
     @Override
@@ -125,6 +145,7 @@ public final class BlockingLockTemplate implements LockTemplate {
             if (names.isEmpty()) {
                 throw new IllegalArgumentException("lock names: none (expected: at least one)");
             }
+            wanted.checkNames(this.names.keySet());
             LockedDefaults standard = defaults.get();
             LockOptions limited = options.waitAtMost()
                     .or(standard::waitTime)
@@ -146,13 +167,18 @@ public final class BlockingLockTemplate implements LockTemplate {
         }
 
         @Override
+        public Wanted wanted() {
+            return wanted;
+        }
+
+        @Override
         public LockOptions options() {
             return options;
         }
 
         @Override
         public ObservedCall begin() {
-            return new ObservedCall(observations.get(), label(), names.keySet());
+            return new ObservedCall(observations.get(), wanted.kind(), label(), names.keySet());
         }
 
         /** Returns the constant parts of the names, of which there are few. */
@@ -162,7 +188,9 @@ public final class BlockingLockTemplate implements LockTemplate {
 
         @Override
         public void checkOuterTransaction() {
-            outer.check("LockTemplate (lock \"" + label() + "\")", null, null);
+            if (wanted.kind() == Kind.LOCK) {
+                outer.check("LockTemplate (lock \"" + label() + "\")", null, null);
+            }
         }
 
         @Override

@@ -7,6 +7,7 @@ import io.holdfast.LockStoreException;
 import io.holdfast.LockTimeoutException;
 import io.holdfast.MultiLease;
 import io.holdfast.spring.OnLost;
+import io.holdfast.spring.declaration.Wanted;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
@@ -19,6 +20,9 @@ interface BlockingWork {
 
     /** Returns the lock names: sorted, without repetition, not empty. */
     Collection<String> names();
+
+    /** Returns what the work wants of the names. */
+    Wanted wanted();
 
     LockOptions options();
 

@@ -62,7 +62,7 @@ public final class DataSourceGuard implements BeanPostProcessor, SmartInitializi
     private static List<Lease> leases() {
         // Not every driver and pool passes the mark on to the connection.
         boolean readOnly = HeldLeases.TRANSACTIONS && TransactionSynchronizationManager.isCurrentTransactionReadOnly();
-        return readOnly ? List.of() : HeldLeases.all();
+        return readOnly ? List.of() : HeldLeases.exclusive();
     }
 
     /**

@@ -3,6 +3,7 @@ package io.holdfast.spring.call;
 import io.holdfast.Lease;
 import io.holdfast.LockClient;
 import io.holdfast.MultiLease;
+import io.holdfast.spring.declaration.Wanted;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
@@ -37,6 +38,7 @@ final class HeldLeases {
     static final class Entry {
 
         private final LockClient client;
+        private final Wanted wanted;
         private final MultiLease leases;
         private final Duration holdAtLeast;
         private final List<Entry> owner;
@@ -44,8 +46,9 @@ final class HeldLeases {
         /** Starts with the call that acquired the leases. Zero is final: the leases are released, or about to be. */
         private final AtomicInteger users = new AtomicInteger(1);
 
-        private Entry(LockClient client, MultiLease leases, Duration holdAtLeast, List<Entry> owner) {
+        private Entry(LockClient client, Wanted wanted, MultiLease leases, Duration holdAtLeast, List<Entry> owner) {
             this.client = client;
+            this.wanted = wanted;
             this.leases = leases;
             this.holdAtLeast = holdAtLeast;
             this.owner = owner;
@@ -106,17 +109,24 @@ final class HeldLeases {
     /** A lease of an entry that the caller has entered and must leave. */
     record Entered(Entry entry, Lease lease) {}
 
-    /** Enters the entry that has a lease of the thread on this name, valid or not. Returns null if there is none. */
-    static @Nullable Entered enter(LockClient client, String name) {
+    /**
+     * Enters the entry that has a lease of the thread on this name, valid or not. Returns null if there is none.
+     *
+     * @throws IllegalStateException if that lease is not for enough
+     */
+    static @Nullable Entered enter(LockClient client, Wanted wanted, String name) {
         List<Entry> all = CURRENT.get();
-        return all == null ? null : enter(all, client, name);
+        return all == null ? null : enter(all, client, wanted, name);
     }
 
     /** Enters one of these entries, if one of them has a lease on this name. */
-    static @Nullable Entered enter(List<Entry> entries, LockClient client, String name) {
+    static @Nullable Entered enter(List<Entry> entries, LockClient client, Wanted wanted, String name) {
         for (Entry held : entries) {
             for (Lease lease : held.leases.leases()) {
-                if (held.client == client && lease.name().equals(name) && held.enter()) {
+                if (held.client == client
+                        && lease.name().equals(name)
+                        && held.wanted.covers(wanted, name)
+                        && held.enter()) {
                     return new Entered(held, lease);
                 }
             }
@@ -125,20 +135,20 @@ final class HeldLeases {
     }
 
     /** @param holdAtLeast for the release by the last user; without effect after {@link Entry#remove} */
-    static Entry add(LockClient client, MultiLease leases, Duration holdAtLeast) {
+    static Entry add(LockClient client, Wanted wanted, MultiLease leases, Duration holdAtLeast) {
         List<Entry> all = CURRENT.get();
         if (all == null) {
             all = new CopyOnWriteArrayList<>();
             CURRENT.set(all);
         }
-        Entry entry = new Entry(client, leases, holdAtLeast, all);
+        Entry entry = new Entry(client, wanted, leases, holdAtLeast, all);
         all.add(entry);
         return entry;
     }
 
     /** Returns an entry of no thread, for a context. */
-    static Entry detached(LockClient client, MultiLease leases, Duration holdAtLeast) {
-        return new Entry(client, leases, holdAtLeast, new CopyOnWriteArrayList<>());
+    static Entry detached(LockClient client, Wanted wanted, MultiLease leases, Duration holdAtLeast) {
+        return new Entry(client, wanted, leases, holdAtLeast, new CopyOnWriteArrayList<>());
     }
 
     /**
@@ -162,12 +172,15 @@ final class HeldLeases {
         }
     }
 
-    /** Returns the leases of the calling thread, valid or not. */
-    static List<Lease> all() {
+    /** Returns the leases of the calling thread whose tokens fence, valid or not. */
+    static List<Lease> exclusive() {
         List<Entry> all = CURRENT.get();
         return all == null
                 ? List.of()
-                : all.stream().flatMap(held -> held.leases.leases().stream()).toList();
+                : all.stream()
+                        .flatMap(held -> held.leases.leases().stream())
+                        .filter(Lease::isExclusive)
+                        .toList();
     }
 
     /** @throws io.holdfast.LeaseLostException if a lease of the calling thread is lost */

@@ -11,8 +11,10 @@ import io.holdfast.spring.LeaseLostEvent;
 import io.holdfast.spring.OnBusy;
 import io.holdfast.spring.OnLost;
 import io.holdfast.spring.declaration.BusyAnswer;
+import io.holdfast.spring.declaration.Kind;
 import io.holdfast.spring.declaration.LockedOperation;
 import io.holdfast.spring.declaration.Returns;
+import io.holdfast.spring.declaration.Wanted;
 import io.micrometer.observation.ObservationRegistry;
 import java.time.Duration;
 import java.util.Arrays;
@@ -30,17 +32,41 @@ import org.springframework.context.ApplicationEventPublisher;
 /**
  * One call of a locked method: the part that does not depend on its return type.
  *
- * @param names the lock names for its arguments; not empty
+ * @param wanted what the call wants of the names
+ * @param names the names for its arguments; not empty
+ * @param inner what this call holds besides, acquired after the names; null: the method is inside
  */
 record LockedCall(
         LockedOperation operation,
+        Wanted wanted,
         MethodInvocation invocation,
         Collection<String> names,
         LockClient client,
         ApplicationEventPublisher events,
         ObservationRegistry observations,
-        OuterTransactions outer)
+        OuterTransactions outer,
+        @Nullable LockedCall inner)
         implements BlockingWork {
+
+    /**
+     * Acquires, calls what is inside, and releases.
+     *
+     * @param around what calls of the same method hold around this one; only those for a stage are not elsewhere
+     */
+    @Nullable
+    Object run(List<StageCall.Holding> around) throws Throwable {
+        return switch (operation.returns()) {
+            case VALUE -> new BlockingCall(this).run();
+            case STAGE -> new StageCall(this, around).run();
+            // Spring calls a suspending function as a Mono, and suspends the caller until the Mono of its proxy ends.
+            case MONO, SUSPENDED -> new ReactiveCall(this).mono();
+            case FLUX -> new ReactiveCall(this).flux();
+        };
+    }
+
+    private LockedCall with(MethodInvocation other) {
+        return new LockedCall(operation, wanted, other, names, client, events, observations, outer, inner);
+    }
 
     /** Returns the object that the method is called on: the proxy, if a library made one without a target. */
     static Object target(MethodInvocation invocation) {
@@ -65,12 +91,18 @@ record LockedCall(
 
     @Override
     public ObservedCall begin() {
-        return new ObservedCall(observations, String.join("+", operation.constantNames()), names);
+        return new ObservedCall(observations, wanted.kind(), String.join("+", operation.constantNames()), names);
     }
 
     @Override
     public @Nullable Object proceed() throws Throwable {
-        return invocation.proceed();
+        return proceed(invocation, List.of());
+    }
+
+    /** @param around as for {@link #run} */
+    @Nullable
+    Object proceed(MethodInvocation to, List<StageCall.Holding> around) throws Throwable {
+        return inner == null ? to.proceed() : inner.with(to).run(around);
     }
 
     @Override
@@ -80,7 +112,7 @@ record LockedCall(
 
     /** Returns this call with an invocation of its own, for one of several runs. */
     LockedCall copy() {
-        return new LockedCall(operation, later(), names, client, events, observations, outer);
+        return with(later());
     }
 
     MethodInvocation later() {
@@ -98,9 +130,9 @@ record LockedCall(
     public void giveHeld(List<Lease> held) {
         Lease innermost = held.get(held.size() - 1);
         if (wantsAll()) {
-            throw new IllegalStateException("@Locked on " + operation.describe()
-                    + ": a parameter of type MultiLease, but a caller holds the lock " + quoted(innermost.name())
-                    + " already (expected: a parameter of type Lease, or none)");
+            throw new IllegalStateException(
+                    operation.place() + ": a parameter of type MultiLease, but a caller holds the lock "
+                            + quoted(innermost.name()) + " already (expected: a parameter of type Lease, or none)");
         }
         if (operation.leaseParameter() >= 0) {
             invocation.getArguments()[operation.leaseParameter()] = innermost;
@@ -109,8 +141,9 @@ record LockedCall(
 
     @Override
     public void checkOuterTransaction() {
-        outer.check(
-                "@Locked on " + operation.describe(), operation.method(), AopUtils.getTargetClass(target(invocation)));
+        if (wanted.kind() == Kind.LOCK) {
+            outer.check(operation.place(), operation.method(), AopUtils.getTargetClass(target(invocation)));
+        }
     }
 
     @Override
@@ -136,7 +169,7 @@ record LockedCall(
     /** Refuses several names for one lease before anything is acquired. A collection as key can give them. */
     void checkLeaseParameter() {
         if (operation.leaseParameter() >= 0 && names.size() > 1 && !wantsAll()) {
-            throw new IllegalArgumentException("@Locked on " + operation.describe() + ": " + names.size()
+            throw new IllegalArgumentException(operation.place() + ": " + names.size()
                     + " locks for a parameter of type Lease (expected: one, or a parameter of type MultiLease)");
         }
     }

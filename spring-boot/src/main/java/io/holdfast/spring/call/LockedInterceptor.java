@@ -6,11 +6,12 @@ import io.holdfast.spring.declaration.Expressions;
 import io.holdfast.spring.declaration.LazyBean;
 import io.holdfast.spring.declaration.LeaderOperation;
 import io.holdfast.spring.declaration.LockedOperation;
-import io.holdfast.spring.declaration.Marks;
 import io.holdfast.spring.declaration.OperationReader;
+import io.holdfast.spring.declaration.Returns;
 import io.micrometer.observation.ObservationRegistry;
 import java.lang.reflect.Proxy;
 import java.util.Collection;
+import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
@@ -22,6 +23,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.context.ApplicationEventPublisher;
+import org.springframework.expression.EvaluationContext;
 import org.springframework.util.ClassUtils;
 import reactor.core.scheduler.Schedulers;
 
@@ -69,45 +71,63 @@ public final class LockedInterceptor implements MethodInterceptor {
                 Proxy.isProxyClass(target.getClass()) ? target.getClass() : AopUtils.getTargetClass(target);
         LeaderOperation leader = reader.leader(invocation.getMethod(), targetClass);
         if (leader == null) {
-            return lock(invocation, target, targetClass);
+            return hold(invocation, target, targetClass);
         }
-        boolean locked = reader.isLocked(invocation.getMethod(), targetClass);
-        return leaderships.call(
-                leader, invocation, inner -> locked ? lock(inner, target, targetClass) : inner.proceed());
+        return leaderships.call(leader, invocation, inner -> hold(inner, target, targetClass));
     }
 
-    private @Nullable Object lock(MethodInvocation invocation, Object target, Class<?> targetClass) throws Throwable {
-        LockedOperation operation = reader.operation(invocation.getMethod(), targetClass);
-        Collection<String> names = operation.names(
-                invocation.getArguments(),
-                operation.usesExpressions()
-                        ? expressions.context(target, targetClass, operation.method(), invocation.getArguments())
-                        : null);
-        if (names.isEmpty()) {
-            // No condition is true.
+    /** Calls the method under all that it is to hold. */
+    private @Nullable Object hold(MethodInvocation invocation, Object target, Class<?> targetClass) throws Throwable {
+        List<LockedOperation> operations = reader.operations(invocation.getMethod(), targetClass);
+        LockedCall call = null;
+        // From the innermost on. All names are known before anything is acquired.
+        for (int i = operations.size() - 1; i >= 0; i--) {
+            call = call(operations.get(i), invocation, target, targetClass, call);
+        }
+        if (call == null) {
             return invocation.proceed();
         }
+        if (call.operation().returns() == Returns.VALUE) {
+            warnOnEventLoop(call.operation());
+        }
+        return call.run(List.of());
+    }
+
+    /** Returns the inner call if no condition of the operation is true. */
+    private @Nullable LockedCall call(
+            LockedOperation operation,
+            MethodInvocation invocation,
+            Object target,
+            Class<?> targetClass,
+            @Nullable LockedCall inner) {
+        EvaluationContext context = operation.usesExpressions()
+                ? expressions.context(target, targetClass, operation.method(), invocation.getArguments())
+                : null;
+        Collection<String> names = operation.names(invocation.getArguments(), context);
+        if (names.isEmpty()) {
+            return inner;
+        }
         names = names.stream().map(customNames).collect(Collectors.toCollection(TreeSet::new));
-        LockClient client = clients.get(operation.client(), Marks.on(operation.method()));
-        LockedCall call = new LockedCall(operation, invocation, names, client, events, observations.get(), outer);
+        LockClient client = clients.get(operation.client(), operation.place());
+        LockedCall call = new LockedCall(
+                operation,
+                operation.wanted(context),
+                invocation,
+                names,
+                client,
+                events,
+                observations.get(),
+                outer,
+                inner);
         call.checkLeaseParameter();
-        return switch (operation.returns()) {
-            case VALUE -> {
-                warnOnEventLoop(operation);
-                yield new BlockingCall(call).run();
-            }
-            case STAGE -> new StageCall(call).run();
-            // Spring calls a suspending function as a Mono, and suspends the caller until the Mono of its proxy ends.
-            case MONO, SUSPENDED -> new ReactiveCall(call).mono();
-            case FLUX -> new ReactiveCall(call).flux();
-        };
+        return call;
     }
 
     private void warnOnEventLoop(LockedOperation operation) {
         if (REACTOR && Schedulers.isInNonBlockingThread() && onEventLoop.add(operation.describe())) {
             LOG.log(
                     System.Logger.Level.WARNING,
-                    "@Locked on " + operation.describe() + " waits for its lock on the thread "
+                    operation.place() + " waits for its " + operation.kind().word() + " on the thread "
                             + Thread.currentThread().getName()
                             + ", which must not block: all its other requests wait, too"
                             + " (expected: a method that returns a Mono, or subscribeOn(Schedulers.boundedElastic()))");

@@ -1,6 +1,7 @@
 package io.holdfast.spring.call;
 
 import io.holdfast.LeaseLostException;
+import io.holdfast.spring.declaration.Kind;
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationRegistry;
 import java.util.Collection;
@@ -17,10 +18,11 @@ final class ObservedCall {
     private final AtomicBoolean ended = new AtomicBoolean();
 
     /** @param label the part of the names that is the same for many calls */
-    ObservedCall(ObservationRegistry registry, String label, Collection<String> names) {
+    ObservedCall(ObservationRegistry registry, Kind kind, String label, Collection<String> names) {
         observation = Observation.createNotStarted("holdfast.locked", registry)
-                .contextualName("locked " + label)
+                .contextualName((kind == Kind.LOCK ? "locked " : "limited ") + label)
                 .lowCardinalityKeyValue("name", label)
+                .lowCardinalityKeyValue("kind", kind.tag())
                 .lowCardinalityKeyValue("outcome", "none")
                 .highCardinalityKeyValue("lock.names", String.join(",", names))
                 .start();

@@ -122,7 +122,7 @@ final class ReactiveCall {
         Mono<Boolean> acquire() {
             List<String> missing = new ArrayList<>();
             for (String name : call.names()) {
-                HeldLeases.Entered held = HeldLeases.enter(around, call.client(), name);
+                HeldLeases.Entered held = HeldLeases.enter(around, call.client(), call.wanted(), name);
                 if (held == null) {
                     missing.add(name);
                 } else {
@@ -134,9 +134,8 @@ final class ReactiveCall {
             if (missing.isEmpty()) {
                 return Mono.just(true);
             }
-            CompletableFuture<MultiLease> future = call.client()
-                    .acquireAllAsync(missing, call.operation().options())
-                    .toCompletableFuture();
+            CompletableFuture<MultiLease> future = call.wanted()
+                    .acquireAsync(call.client(), missing, call.operation().options());
             acquiring = future;
             return Mono.fromFuture(future).thenReturn(true).onErrorMap(LockTimeoutException.class, Busy::new);
         }
@@ -148,7 +147,7 @@ final class ReactiveCall {
             hasBegun = true;
             MultiLease leases = acquiring == null ? null : acquiring.join();
             if (leases != null) {
-                own = HeldLeases.detached(call.client(), leases, call.holdAtLeast());
+                own = HeldLeases.detached(call.client(), call.wanted(), leases, call.holdAtLeast());
                 losses = call.watchLosses(leases);
             }
             // The wait may have been long.

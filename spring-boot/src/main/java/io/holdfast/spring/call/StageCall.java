@@ -5,11 +5,13 @@ import io.holdfast.LockTimeoutException;
 import io.holdfast.MultiLease;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.List;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.Stream;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.PointcutAdvisor;
@@ -28,15 +30,21 @@ import org.springframework.aop.support.AopUtils;
  */
 final class StageCall {
 
+    /** The leases of a call, which that call releases itself. */
+    record Holding(LockedCall call, MultiLease leases) {}
+
     private final LockedCall call;
+    private final List<Holding> around;
     private final ObservedCall observed;
     private final CompletableFuture<@Nullable Object> result = new CompletableFuture<>();
 
     /** The method's own stage, once it exists: it receives a cancel. */
     private final AtomicReference<@Nullable CompletableFuture<?>> cancellable = new AtomicReference<>();
 
-    StageCall(LockedCall call) {
+    /** @param around what calls of the same method hold around this one, until the returned stage completes */
+    StageCall(LockedCall call, List<Holding> around) {
         this.call = call;
+        this.around = around;
         this.observed = call.begin();
     }
 
@@ -48,9 +56,8 @@ final class StageCall {
         MethodInvocation invocation = call.later();
         CompletableFuture<MultiLease> acquiring;
         try {
-            acquiring = call.client()
-                    .acquireAllAsync(call.names(), call.operation().options())
-                    .toCompletableFuture();
+            acquiring = call.wanted()
+                    .acquireAsync(call.client(), call.names(), call.operation().options());
         } catch (RuntimeException | Error e) {
             observed.ended("error", e);
             throw e;
@@ -94,7 +101,8 @@ final class StageCall {
     private void runHere() {
         MultiLease leases;
         try {
-            leases = call.client().acquireAll(call.names(), call.operation().options());
+            leases = call.wanted()
+                    .acquire(call.client(), call.names(), call.operation().options());
         } catch (InterruptedException e) {
             notAcquired(LockedCall.cancelled(call.names(), e));
             return;
@@ -126,14 +134,16 @@ final class StageCall {
         Losses losses = call.watchLosses(leases);
         call.giveLease(invocation, leases);
         CompletionStage<?> work;
-        // This call releases the leases itself, when the stage of the method completes.
-        HeldLeases.Entry held = HeldLeases.add(call.client(), leases, Duration.ZERO);
+        List<Holding> all = Stream.concat(around.stream(), Stream.of(new Holding(call, leases)))
+                .toList();
+        // Another call inside may call the method later, on another thread.
+        List<HeldLeases.Entry> held = call.inner() != null ? List.of() : enter(all);
         try {
-            work = stage(invocation.proceed());
+            work = stage(call.proceed(invocation, all));
         } catch (Throwable e) {
             work = CompletableFuture.failedFuture(e);
         } finally {
-            held.remove();
+            held.forEach(HeldLeases.Entry::remove);
         }
         passCancelsTo(work);
         work.whenComplete((value, why) -> {
@@ -146,6 +156,13 @@ final class StageCall {
                 }
             });
         });
+    }
+
+    /** Makes the leases those of this thread. The calls release them, when the stage of the method completes. */
+    private static List<HeldLeases.Entry> enter(List<Holding> all) {
+        return all.stream()
+                .map(each -> HeldLeases.add(each.call.client(), each.call.wanted(), each.leases, Duration.ZERO))
+                .toList();
     }
 
     private void notAcquired(Throwable why) {

@@ -1,7 +1,6 @@
 package io.holdfast.spring.declaration;
 
 import io.holdfast.spring.LockFailureHandler;
-import io.holdfast.spring.Locked;
 import io.holdfast.spring.OnBusy;
 import java.lang.reflect.Method;
 import java.util.Arrays;
@@ -36,7 +35,7 @@ final class BusyAnswers {
      * @throws LockedDefinitionException if the declaration cannot work
      */
     @Nullable
-    BusyAnswer of(Method method, Locked annotation) {
+    BusyAnswer of(Method method, Declared annotation) {
         boolean falls = StringUtils.hasText(annotation.fallback());
         boolean handles = annotation.failureHandler() != LockFailureHandler.class;
         boolean skips = annotation.onBusy() == OnBusy.SKIP;

@@ -5,8 +5,8 @@ import java.util.Arrays;
 import java.util.stream.Collectors;
 
 /**
- * Reports a {@link io.holdfast.spring.Locked} or {@link io.holdfast.spring.Leader} that cannot work. Thrown at startup,
- * before any call.
+ * Reports a {@link io.holdfast.spring.Locked}, {@link io.holdfast.spring.Limited} or {@link io.holdfast.spring.Leader}
+ * that cannot work. Thrown at startup, before any call.
  */
 public final class LockedDefinitionException extends IllegalStateException {
 

@@ -1,6 +1,5 @@
 package io.holdfast.spring.declaration;
 
-import java.util.Collection;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
@@ -8,15 +7,23 @@ import java.util.stream.Stream;
 /** Lists the locked methods of the beans that were made so far, for people to read. Thread-safe. */
 public final class LockedMethods {
 
-    /** By the method and its class: several beans may have one class. */
+    /** By the method and its class, and then by kind: several beans may have one class. */
     private final Map<String, LockedOperation> operations = new ConcurrentHashMap<>();
 
-    public void addAll(Collection<LockedOperation> all) {
-        all.forEach(each -> operations.put(each.describe(), each));
+    public void add(LockedOperation operation) {
+        operations.put(operation.describe() + " " + operation.kind(), operation);
     }
 
-    public int size() {
-        return operations.size();
+    /** Returns how many methods are locked, and how many are limited if there are any, for people. */
+    public String describeCount() {
+        String limited = count(Kind.PERMITS, "limited");
+        return count(Kind.LOCK, "locked") + (limited.startsWith("0 ") ? "" : ", " + limited);
+    }
+
+    private String count(Kind kind, String what) {
+        long count =
+                operations.values().stream().filter(each -> each.kind() == kind).count();
+        return count + " " + what + (count == 1 ? " method" : " methods");
     }
 
     /** Returns the declarations, sorted by class and method. */

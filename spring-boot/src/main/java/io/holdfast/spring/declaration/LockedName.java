@@ -16,8 +16,9 @@ import org.springframework.expression.Expression;
 import org.springframework.util.ObjectUtils;
 
 /**
- * The lock names that one {@link io.holdfast.spring.Locked} gives.
+ * The names that one annotation gives.
  *
+ * @param kind of what the names are
  * @param name the constant part
  * @param keys expressions; each gives names of its own, unless they are joined
  * @param join whether the keys make one name together
@@ -25,6 +26,7 @@ import org.springframework.util.ObjectUtils;
  * @param condition false: the call needs no lock; null: the call always needs it
  */
 record LockedName(
+        Kind kind,
         String name,
         List<Expression> keys,
         boolean join,
@@ -68,7 +70,10 @@ record LockedName(
             String what = describe(key);
             Object value = value(method, what, key, context);
             if (value instanceof Collection<?> || ObjectUtils.isArray(value)) {
-                throw wrong(method, what + " has several elements", "one value, or no join");
+                throw wrong(
+                        method,
+                        what + " has several elements",
+                        kind == Kind.LOCK ? "one value, or no join" : "one value");
             }
             text.append(':').append(text(method, what, value));
         }
@@ -105,7 +110,8 @@ record LockedName(
      * Returns the value of the expression. An exception of the application's own code keeps its type, so that the
      * handlers for it find it, and says in a suppressed one where it arose.
      */
-    private @Nullable Object value(Method method, String what, Expression expression, EvaluationContext context) {
+    @Nullable
+    Object value(Method method, String what, Expression expression, EvaluationContext context) {
         try {
             return expression.getValue(context);
         } catch (EvaluationException e) {
@@ -153,13 +159,13 @@ record LockedName(
             throw wrong(
                     method,
                     what + " is " + (value == null ? "null" : "empty"),
-                    "a value; calls without one would all share a lock");
+                    "a value; calls without one would all share a " + kind.word());
         }
         return text;
     }
 
-    private IllegalArgumentException wrong(Method method, String what, String expected) {
-        return new IllegalArgumentException("@Locked(name = \"" + name + "\") on "
+    IllegalArgumentException wrong(Method method, String what, String expected) {
+        return new IllegalArgumentException(kind.mark() + "(name = \"" + name + "\") on "
                 + LockedDefinitionException.describe(method) + ": " + what + " (expected: " + expected + ")");
     }
 }

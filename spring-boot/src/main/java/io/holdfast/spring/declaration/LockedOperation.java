@@ -12,10 +12,13 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.expression.EvaluationContext;
 
 /**
- * The declaration of one locked method, read and checked once. Immutable.
+ * The declaration of what one method holds while it runs, read and checked once. Immutable.
  *
+ * @param kind what it holds; a method with several kinds has an operation for each
  * @param method the method of the target class
  * @param names one for each annotation
+ * @param limit how many permits there are
+ * @param weight how many permits a call takes
  * @param holdAtLeast zero by default
  * @param busyAnswer what answers a call whose lock is busy; null: an exception, or as onBusy says
  * @param client name or qualifier of the client; empty: the primary one
@@ -23,9 +26,12 @@ import org.springframework.expression.EvaluationContext;
  * @param isScheduled whether Spring's scheduler calls the method
  */
 public record LockedOperation(
+        Kind kind,
         Method method,
         Returns returns,
         List<LockedName> names,
+        Count limit,
+        Count weight,
         LockOptions options,
         Duration holdAtLeast,
         OnBusy onBusy,
@@ -36,7 +42,26 @@ public record LockedOperation(
         boolean isScheduled) {
 
     public boolean usesExpressions() {
-        return names.stream().anyMatch(LockedName::usesExpressions);
+        return names.stream().anyMatch(LockedName::usesExpressions) || !limit.isConstant() || !weight.isConstant();
+    }
+
+    /**
+     * Returns what a call wants of its names.
+     *
+     * @throws IllegalArgumentException if an expression gives no number, or one that is out of range
+     */
+    public Wanted wanted(@Nullable EvaluationContext context) {
+        if (kind == Kind.LOCK) {
+            return Wanted.LOCK;
+        }
+        LockedName name = names.get(0);
+        int permits = limit.value(method, name, context);
+        int taken = weight.value(method, name, context);
+        try {
+            return Wanted.permits(permits, taken);
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException(place() + ": " + e.getMessage(), e);
+        }
     }
 
     /** Returns the lock names for these arguments, sorted; empty if no condition is true. */
@@ -65,5 +90,10 @@ public record LockedOperation(
 
     public String describe() {
         return LockedDefinitionException.describe(method);
+    }
+
+    /** Returns the annotation and the method, for messages. */
+    public String place() {
+        return kind.mark() + " on " + describe();
     }
 }

@@ -1,9 +1,10 @@
 package io.holdfast.spring.declaration;
 
+import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
 import java.util.Arrays;
-import org.springframework.core.annotation.MergedAnnotations;
-import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
+import java.util.List;
+import java.util.stream.Stream;
 import org.springframework.util.ReflectionUtils;
 
 /** Names the annotation of a method, and what it prevents, for messages. */
@@ -11,27 +12,36 @@ public final class Marks {
 
     private Marks() {}
 
-    /** Returns whether the method itself has {@link io.holdfast.spring.Leader} and no lock. */
+    /** Returns whether the method itself has {@link io.holdfast.spring.Leader} and holds nothing. */
     static boolean isLeaderOnly(Method method) {
-        return LeaderReader.isMarked(method) && OperationReader.own(method).isEmpty();
+        return LeaderReader.isMarked(method) && Declared.on(method).isEmpty();
     }
 
     /** Returns the annotation and the method. */
     public static String on(Method method) {
-        return (isLeaderOnly(method) ? "@Leader on " : "@Locked on ") + LockedDefinitionException.describe(method);
+        return mark(isLeaderOnly(method), Declared.on(method), method.getDeclaringClass())
+                + LockedDefinitionException.describe(method);
     }
 
     /** Returns the annotation that the methods of this class have, and a place that is not a method. */
     public static String on(Class<?> type, String place) {
-        boolean locked =
-                MergedAnnotations.from(type, SearchStrategy.TYPE_HIERARCHY).isPresent(io.holdfast.spring.Locked.class)
-                        || Arrays.stream(ReflectionUtils.getAllDeclaredMethods(type))
-                                .anyMatch(each -> !OperationReader.own(each).isEmpty());
-        return (locked ? "@Locked on " : "@Leader on ") + place;
+        List<Declared> all = Stream.<AnnotatedElement>concat(
+                        Stream.of(type), Arrays.stream(ReflectionUtils.getAllDeclaredMethods(type)))
+                .flatMap(each -> Declared.on(each).stream())
+                .toList();
+        return mark(all.isEmpty(), all, type) + place;
+    }
+
+    /** @param own those of the method; if it has none, those of its class count */
+    private static String mark(boolean isLeader, List<Declared> own, Class<?> type) {
+        List<Declared> all = own.isEmpty() ? Declared.on(type) : own;
+        boolean isLimit = !all.isEmpty() && Declared.of(Kind.LOCK, all).isEmpty();
+        return (isLeader ? "@Leader" : isLimit ? Kind.PERMITS.mark() : Kind.LOCK.mark()) + " on ";
     }
 
     /** Returns how the method would run if nothing intercepted it. */
     public static String unguarded(Method method) {
-        return isLeaderOnly(method) ? "on every node" : "without its lock";
+        boolean isLimit = on(method).startsWith(Kind.PERMITS.mark());
+        return isLeaderOnly(method) ? "on every node" : "without its " + (isLimit ? Kind.PERMITS : Kind.LOCK).word();
     }
 }

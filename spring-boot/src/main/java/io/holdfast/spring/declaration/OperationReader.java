@@ -6,22 +6,21 @@ import io.holdfast.Lease;
 import io.holdfast.LockClient;
 import io.holdfast.LockOptions;
 import io.holdfast.MultiLease;
+import io.holdfast.spi.AcquireRequest;
 import io.holdfast.spi.DurationText;
 import io.holdfast.spring.LockKey;
-import io.holdfast.spring.Locked;
 import io.holdfast.spring.LockedDefaults;
 import io.holdfast.spring.OnBusy;
 import io.holdfast.spring.OnLost;
-import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.SpringProxy;
@@ -34,7 +33,6 @@ import org.springframework.core.DecoratingProxy;
 import org.springframework.core.MethodClassKey;
 import org.springframework.core.MethodParameter;
 import org.springframework.core.annotation.AnnotatedMethod;
-import org.springframework.core.annotation.AnnotationUtils;
 import org.springframework.core.annotation.MergedAnnotations;
 import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
 import org.springframework.expression.Expression;
@@ -43,13 +41,10 @@ import org.springframework.util.ClassUtils;
 import org.springframework.util.StringUtils;
 
 /**
- * Reads the {@link Locked} and {@link io.holdfast.spring.Leader} annotations of methods, and refuses declarations that
- * cannot work. Thread-safe.
+ * Reads the {@link io.holdfast.spring.Locked}, {@link io.holdfast.spring.Limited} and {@link io.holdfast.spring.Leader}
+ * annotations of methods, and refuses declarations that cannot work. Thread-safe.
  */
 public final class OperationReader {
-
-    /** The attributes in which several annotations on one method may differ. */
-    private static final Set<String> OF_EACH = Set.of("value", "name", "key", "join", "condition");
 
     /** The way out for a final method or class of Kotlin. */
     public static final String OPEN_IN_KOTLIN =
@@ -62,7 +57,7 @@ public final class OperationReader {
     private final LeaderReader leaders;
     private final Map<MethodClassKey, Boolean> marked = new ConcurrentHashMap<>();
     private final Map<MethodClassKey, Boolean> locked = new ConcurrentHashMap<>();
-    private final Map<MethodClassKey, LockedOperation> operations = new ConcurrentHashMap<>();
+    private final Map<MethodClassKey, List<LockedOperation>> operations = new ConcurrentHashMap<>();
 
     public OperationReader(ConfigurableListableBeanFactory beans, Expressions expressions) {
         this.beans = beans;
@@ -78,7 +73,7 @@ public final class OperationReader {
                 key -> isLocked(method, targetClass) || LeaderReader.isMarked(specific(method, targetClass)));
     }
 
-    /** Returns whether the method is marked by {@link Locked}, valid or not. */
+    /** Returns whether the method is marked to hold something while it runs, valid or not. */
     public boolean isLocked(Method method, Class<?> targetClass) {
         return locked.computeIfAbsent(
                 new MethodClassKey(method, targetClass),
@@ -102,25 +97,31 @@ public final class OperationReader {
         }
         if (isOfEveryProxy(specific.getDeclaringClass())) {
             // An annotation on a class is not for the methods that every object has.
-            return own(specific(method, other)).isEmpty();
+            return Declared.on(specific(method, other)).isEmpty();
         }
-        List<Locked> known = annotations(specific, seen);
-        // An annotation on the other class may be replaced by one on the method.
-        return known.isEmpty() ? !isLocked(method, other) : known.containsAll(own(specific(method, other)));
+        return Arrays.stream(Kind.values()).allMatch(kind -> {
+            List<Declared> known = Declared.of(kind, annotations(specific, seen));
+            // An annotation on the other class may be replaced by one on the method.
+            return known.isEmpty()
+                    ? Declared.of(kind, annotations(specific(method, other), other))
+                            .isEmpty()
+                    : known.containsAll(Declared.of(kind, Declared.on(specific(method, other))));
+        });
     }
 
     /**
-     * Returns the operation of a method that is marked by {@link Locked}.
+     * Returns the operations of a method, one for each kind of what it holds, the outermost first; empty if it holds
+     * nothing.
      *
      * @throws LockedDefinitionException if the declaration cannot work
      */
-    public LockedOperation operation(Method method, Class<?> targetClass) {
+    public List<LockedOperation> operations(Method method, Class<?> targetClass) {
         MethodClassKey key = new MethodClassKey(method, targetClass);
-        LockedOperation known = operations.get(key);
+        List<LockedOperation> known = operations.get(key);
         if (known == null) {
             // Not computeIfAbsent: nothing of ours may be locked while Spring looks the defaults up.
             Method specific = specific(method, targetClass);
-            LockedOperation read = read(specific, targetClass, annotations(specific, targetClass));
+            List<LockedOperation> read = read(specific, targetClass, annotations(specific, targetClass));
             known = operations.putIfAbsent(key, read);
             known = known != null ? known : read;
         }
@@ -143,25 +144,24 @@ public final class OperationReader {
 
     /** Returns whether the method is marked by an annotation of its own. */
     public static boolean isMarkedItself(Method method) {
-        return !own(method).isEmpty() || LeaderReader.isMarked(method);
+        return !Declared.on(method).isEmpty() || LeaderReader.isMarked(method);
     }
 
-    static List<Locked> own(AnnotatedElement element) {
-        return MergedAnnotations.from(element, SearchStrategy.TYPE_HIERARCHY).stream(Locked.class)
-                .map(annotation -> annotation.synthesize())
-                .distinct()
-                .toList();
-    }
-
-    /** Returns the annotations of the method; if it has none and is public, those of the class. */
-    private static List<Locked> annotations(Method method, Class<?> targetClass) {
+    /** Returns the annotations of the method; for each kind of which it has none, those of the class if it is public. */
+    private static List<Declared> annotations(Method method, Class<?> targetClass) {
         if (method.isSynthetic() || isOfEveryProxy(method.getDeclaringClass())) {
             return List.of();
         }
-        List<Locked> own = own(method);
+        List<Declared> own = Declared.on(method);
         int modifiers = method.getModifiers();
-        boolean inherits = own.isEmpty() && Modifier.isPublic(modifiers) && !Modifier.isStatic(modifiers);
-        return inherits ? own(targetClass) : own;
+        if (!Modifier.isPublic(modifiers) || Modifier.isStatic(modifiers)) {
+            return own;
+        }
+        List<Declared> all = new ArrayList<>(own);
+        Declared.on(targetClass).stream()
+                .filter(each -> Declared.of(each.kind(), own).isEmpty())
+                .forEach(all::add);
+        return all;
     }
 
     /** Returns whether every proxy, or every object, has the methods of this type. */
@@ -172,41 +172,57 @@ public final class OperationReader {
                 || type == DecoratingProxy.class;
     }
 
-    private LockedOperation read(Method method, Class<?> targetClass, List<Locked> annotations) {
-        Locked first = annotations.get(0);
+    private List<LockedOperation> read(Method method, Class<?> targetClass, List<Declared> all) {
+        List<LockedOperation> read = new ArrayList<>();
+        for (Kind kind : Kind.values()) {
+            List<Declared> annotations = Declared.of(kind, all);
+            if (!annotations.isEmpty()) {
+                read.add(read(kind, method, targetClass, annotations, read.isEmpty()));
+            }
+        }
+        return List.copyOf(read);
+    }
+
+    /** @param isOutermost whether a parameter for a lease receives that of this kind */
+    private LockedOperation read(
+            Kind kind, Method method, Class<?> targetClass, List<Declared> annotations, boolean isOutermost) {
+        Declared first = annotations.get(0);
         refuseIf(
-                annotations.stream().map(OperationReader::shared).distinct().count() > 1,
+                annotations.stream().map(Declared::shared).distinct().count() > 1,
                 method,
                 "several annotations that differ in more than name, key, join and condition",
                 "the same times, onBusy, fallback, failureHandler, onLost and client, since all names are locked"
                         + " together");
+        boolean isLock = kind == Kind.LOCK;
+        refuseIf(
+                !isLock && annotations.size() > 1,
+                method,
+                "several " + kind.mark() + " annotations",
+                "one, and a method of another bean for a second limit");
         MethodChecks.checkCanBeIntercepted(method, targetClass);
         Returns returns = Returns.of(method, targetClass);
         List<LockedName> names =
                 annotations.stream().map(each -> name(method, each)).toList();
         LockedOperation operation = new LockedOperation(
+                kind,
                 method,
                 returns,
                 names,
+                isLock ? Count.ONE : count(method, "permits", first.permits()),
+                isLock ? Count.ONE : count(method, "weight", first.weight()),
                 options(method, first),
                 duration(method, "holdAtLeast", first.holdAtLeast()).orElse(Duration.ZERO),
                 first.onBusy(),
                 answers.of(method, first),
                 first.onLost(),
                 resolve(method, "client", first.client()),
-                leaseParameter(method, names),
+                isOutermost ? leaseParameter(method, names) : -1,
                 isScheduled(method));
         check(operation);
         return operation;
     }
 
-    private static Map<String, @Nullable Object> shared(Locked annotation) {
-        Map<String, @Nullable Object> attributes = AnnotationUtils.getAnnotationAttributes(annotation);
-        attributes.keySet().removeAll(OF_EACH);
-        return attributes;
-    }
-
-    private LockedName name(Method method, Locked annotation) {
+    private LockedName name(Method method, Declared annotation) {
         String name = resolve(method, "name", annotation.name());
         expressions.checkConstant(method, name);
         refuseIf(name.isBlank(), method, "it has no name", "name = \"order.refund\", for example");
@@ -221,25 +237,33 @@ public final class OperationReader {
                 .map(MethodParameter::getParameterIndex)
                 .toList();
         refuseIf(
-                !keyParameters.isEmpty() && annotation.key().length > 0,
+                !keyParameters.isEmpty() && !annotation.key().isEmpty(),
                 method,
                 "both key and @LockKey parameters",
                 "one of them");
-        List<Expression> keys = Arrays.stream(annotation.key())
+        List<Expression> keys = annotation.key().stream()
                 .map(key -> expressions.parseKey(method, key))
                 .toList();
         Expression condition = StringUtils.hasText(annotation.condition())
                 ? expressions.parse(method, "condition", annotation.condition())
                 : null;
         refuseIf(
-                annotation.join() && keys.size() < 2,
+                annotation.kind() == Kind.LOCK && annotation.join() && keys.size() < 2,
                 method,
                 "join = true, but not several keys",
                 "several keys, for example key = {\"#user.id\", \"#user.name\"}, or no join");
-        return new LockedName(name, keys, annotation.join(), keyParameters, condition);
+        return new LockedName(annotation.kind(), name, keys, annotation.join(), keyParameters, condition);
     }
 
-    private LockOptions options(Method method, Locked annotation) {
+    private Count count(Method method, String attribute, String text) {
+        String resolved = resolve(method, attribute, text).strip();
+        refuseIf(resolved.isEmpty(), method, "it has no " + attribute, attribute + " = \"5\", for example");
+        return resolved.matches("[+-]?\\d+")
+                ? Count.of(attribute, resolved)
+                : new Count(attribute, 0, expressions.parse(method, attribute, resolved));
+    }
+
+    private LockOptions options(Method method, Declared annotation) {
         LockedDefaults defaults = beans.getBeanProvider(LockedDefaults.class).getIfAvailable(LockedDefaults::standard);
         LockOptions options = completed(LockOptions.defaults().leftAtClose(), defaults.options());
         String wait = resolve(method, "waitTime", annotation.waitTime());
@@ -314,6 +338,13 @@ public final class OperationReader {
                 method,
                 "onLost = INTERRUPT, but no thread of its own does the work",
                 "THROW or EVENT");
+        Count limit = operation.limit();
+        limit.check(operation.place(), AcquireRequest.CAPACITY_MAX, "");
+        if (limit.isConstant()) {
+            operation.weight().check(operation.place(), limit.constant(), ", the permits");
+        } else {
+            operation.weight().check(operation.place(), AcquireRequest.CAPACITY_MAX, "");
+        }
         Duration atLeast = operation.holdAtLeast();
         operation
                 .options()

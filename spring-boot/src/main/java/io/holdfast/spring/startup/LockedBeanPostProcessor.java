@@ -1,11 +1,15 @@
 package io.holdfast.spring.startup;
 
+import io.holdfast.LockClient;
+import io.holdfast.LockStoreException;
+import io.holdfast.Permits;
 import io.holdfast.spring.LockNameCustomizer;
 import io.holdfast.spring.OnBusy;
 import io.holdfast.spring.call.Clients;
 import io.holdfast.spring.call.ContextLeaderships;
 import io.holdfast.spring.call.LockedInterceptor;
 import io.holdfast.spring.declaration.Expressions;
+import io.holdfast.spring.declaration.Kind;
 import io.holdfast.spring.declaration.LeaderOperation;
 import io.holdfast.spring.declaration.LockedDefinitionException;
 import io.holdfast.spring.declaration.LockedMethods;
@@ -43,9 +47,9 @@ import org.springframework.core.Ordered;
 import org.springframework.util.ClassUtils;
 
 /**
- * Puts the interceptor before every other advice of a bean with {@link io.holdfast.spring.Locked} or {@link
- * io.holdfast.spring.Leader} methods, and refuses a bean whose marked methods could run past it. It is a post-processor and not an advisor bean, for three
- * reasons:
+ * Puts the interceptor before every other advice of a bean with {@link io.holdfast.spring.Locked}, {@link
+ * io.holdfast.spring.Limited} or {@link io.holdfast.spring.Leader} methods, and refuses a bean whose marked methods
+ * could run past it. It is a post-processor and not an advisor bean, for three reasons:
  *
  * <ul>
  *   <li>the lock is outside the transaction, whatever the order of the transaction;
@@ -73,6 +77,9 @@ public final class LockedBeanPostProcessor extends AbstractBeanFactoryAwareAdvis
 
     /** For each client that a bean needs, one annotation that needs it. */
     private final transient Map<String, String> places = new ConcurrentHashMap<>();
+
+    /** For each client of which a bean needs permits, one annotation that needs them. */
+    private final transient Map<String, String> limits = new ConcurrentHashMap<>();
 
     /**
      * @param targetClasses whether proxies are subclasses; otherwise they implement the interfaces of the bean
@@ -170,30 +177,30 @@ public final class LockedBeanPostProcessor extends AbstractBeanFactoryAwareAdvis
 
     /** Reads and checks the declarations of this class, and returns its marked methods. */
     private List<Method> declare(Class<?> type) {
-        Map<Method, LockedOperation> locked =
-                MethodIntrospector.selectMethods(type, (MethodIntrospector.MetadataLookup<@Nullable LockedOperation>)
-                        method -> reader.isLocked(method, type) ? reader.operation(method, type) : null);
-        methods.addAll(locked.values());
-        locked.values().forEach(operation -> {
+        Map<Method, List<LockedOperation>> locked = MethodIntrospector.selectMethods(
+                type, (MethodIntrospector.MetadataLookup<@Nullable List<LockedOperation>>)
+                        method -> reader.isLocked(method, type) ? reader.operations(method, type) : null);
+        locked.values().stream().flatMap(List::stream).forEach(operation -> {
+            methods.add(operation);
             operation.constantNames().forEach(names::add);
-            needClient(operation.client(), operation.method());
+            places.putIfAbsent(operation.client(), operation.place());
+            if (operation.kind() != Kind.LOCK) {
+                operation.constantNames().forEach(name -> names.add(Permits.SHOWN_PREFIX + name));
+                limits.putIfAbsent(operation.client(), operation.place());
+            }
             warnIfErrorAtEachFiring(operation);
         });
         Map<Method, LeaderOperation> leaders =
                 MethodIntrospector.selectMethods(type, (MethodIntrospector.MetadataLookup<@Nullable LeaderOperation>)
                         method -> reader.leader(method, type));
         leaders.values().forEach(operation -> {
-            needClient(operation.client(), operation.method());
+            places.putIfAbsent(operation.client(), Marks.on(operation.method()));
             leaderships.declare(operation.leadership(), operation.client(), Marks.on(operation.method()));
         });
         return Stream.concat(locked.keySet().stream(), leaders.keySet().stream())
                 .map(method -> OperationReader.specific(method, type))
                 .distinct()
                 .toList();
-    }
-
-    private void needClient(String client, Method method) {
-        places.putIfAbsent(client, Marks.on(method));
     }
 
     private Object lock(Object bean, String beanName, Class<?> type) {
@@ -229,8 +236,28 @@ public final class LockedBeanPostProcessor extends AbstractBeanFactoryAwareAdvis
             }
         });
         places.forEach(clients::get);
+        limits.forEach(this::checkHasPermits);
         if (beans.getBeanNamesForType(LockNameCustomizer.class, true, false).length > 0) {
             names.allowPrefixes();
+        }
+    }
+
+    private void checkHasPermits(String name, String place) {
+        LockClient client = clients.get(name, place);
+        if (!hasPermits(client)) {
+            throw new LockedDefinitionException(
+                    place,
+                    client.describeStore() + " has no permits and no read-write locks",
+                    "Redis in mode lua, or memory");
+        }
+    }
+
+    /** Returns true if the store is not open yet: then the first call finds out. */
+    private static boolean hasPermits(LockClient client) {
+        try {
+            return client.hasPermits();
+        } catch (LockStoreException e) {
+            return true;
         }
     }
 
@@ -340,9 +367,11 @@ public final class LockedBeanPostProcessor extends AbstractBeanFactoryAwareAdvis
         if (operation.isScheduled() && operation.onBusy() == OnBusy.THROW && operation.busyAnswer() == null) {
             LOG.log(
                     System.Logger.Level.WARNING,
-                    "@Locked on {0} is scheduled, so each firing that finds the lock taken by another node is logged"
-                            + " as an error (expected: @ScheduledLock, or onBusy = SKIP)",
-                    operation.describe());
+                    "{0} is scheduled, so each firing that finds its {1} taken by another node is logged as an error"
+                            + " (expected: {2}onBusy = SKIP)",
+                    operation.place(),
+                    operation.kind().word(),
+                    operation.kind() == Kind.LOCK ? "@ScheduledLock, or " : "");
         }
     }
 

@@ -12,6 +12,7 @@ import io.holdfast.memory.MemoryLockStoreProvider;
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.TimeSource;
+import io.holdfast.spring.Limited;
 import io.holdfast.spring.Locked;
 import io.holdfast.spring.LogLines;
 import jakarta.persistence.Entity;
@@ -132,6 +133,19 @@ class DataSourceGuardTest {
         @Transactional(readOnly = true)
         public int reads() {
             return count(jdbc);
+        }
+
+        @Limited(name = "refunds", permits = "2")
+        @Locked("refund")
+        @Transactional
+        public void limited(int id) {
+            jdbc.update("INSERT INTO refund VALUES (?)", id);
+        }
+
+        @Limited(name = "refunds", permits = "2")
+        @Transactional
+        public void onlyLimited(int id) {
+            jdbc.update("INSERT INTO refund VALUES (?)", id);
         }
 
         @Locked("no transaction")
@@ -303,6 +317,20 @@ class DataSourceGuardTest {
         }
         resumed.countDown();
         return old;
+    }
+
+    /** The guard refuses a lease whose token does not fence. */
+    @Test
+    void permits_are_not_checked_and_a_lock_beside_them_is() {
+        application.withUserConfiguration(ByJdbc.class).run(context -> {
+            Refunds refunds = context.getBean(Refunds.class);
+            JdbcTemplate jdbc = context.getBean(JdbcTemplate.class);
+            refunds.onlyLimited(1);
+            assertThat(checkedNames(jdbc)).isZero();
+            refunds.limited(2);
+            assertThat(count(jdbc)).isEqualTo(2);
+            assertThat(checkedNames(jdbc)).isEqualTo(1);
+        });
     }
 
     @ParameterizedTest

@@ -13,6 +13,7 @@ import io.holdfast.memory.MemoryLockStore;
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.StoreException;
 import io.holdfast.spi.TimeSource;
+import io.holdfast.spring.Limited;
 import io.holdfast.spring.Locked;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
@@ -74,6 +75,9 @@ class SeeingTest {
         public CompletableFuture<String> stage() {
             return CompletableFuture.completedFuture("done");
         }
+
+        @Limited(name = "shape", key = "#id", permits = "2", weight = "#p0", waitTime = "0")
+        public void limited(int id) {}
 
         @Locked(name = "shape", key = "#ids", waitTime = "0")
         public void two(List<Integer> ids, Lease lease) {}
@@ -311,7 +315,26 @@ class SeeingTest {
                     .singleElement()
                     .asString()
                     .startsWith("holdfast.locked")
-                    .contains("name=order.refund", "outcome=completed", "lock.names=order.refund:5");
+                    .contains("name=order.refund", "kind=lock", "outcome=completed", "lock.names=order.refund:5");
+        });
+    }
+
+    @Test
+    void a_limited_call_is_seen_as_a_locked_one() {
+        application.run(context -> {
+            Application.OBSERVED.clear();
+            context.getBean(Shapes.class).limited(2);
+            assertThat(Application.OBSERVED)
+                    .singleElement()
+                    .asString()
+                    .startsWith("holdfast.locked")
+                    .contains("name=shape", "kind=permits", "outcome=completed", "lock.names=shape:2");
+            await().untilAsserted(
+                            () -> assertThat(timer(context.getBean(MeterRegistry.class), "permits:shape", "acquired"))
+                                    .isEqualTo(1));
+            assertThat(context.getBean(LocksEndpoint.class).locks().get("declared"))
+                    .asString()
+                    .contains(".limited(int), names=[shape:#id], permits=2, weight=#p0, waitTime=PT0S");
         });
     }
 

@@ -7,6 +7,7 @@ import io.holdfast.LockClient;
 import io.holdfast.Term;
 import io.holdfast.spring.Leader;
 import io.holdfast.spring.Leaderships;
+import io.holdfast.spring.Limited;
 import io.holdfast.spring.LockKey;
 import io.holdfast.spring.Locked;
 import java.util.concurrent.CountDownLatch;
@@ -44,6 +45,11 @@ class AotApplication {
         @SuppressWarnings("UnusedMethod") // called by reflection
         private String instead() {
             return "instead";
+        }
+
+        @Limited(name = "aot", permits = "#request.siteId", weight = "${work.weight:2}", fallback = "instead")
+        public String limited(Request request, @Nullable Lease lease) {
+            return lease.name() + " by " + lease.isValid();
         }
 
         @Leader("aot")
@@ -91,6 +97,7 @@ class AotApplication {
                 Thread.sleep(10);
             }
             System.out.println("led " + work.led(null));
+            System.out.println("limited " + work.limited(new Request(3), null));
             System.out.println("answer " + work.report(new Request(17), null) + ", " + work.marked("t1") + ", "
                     + work.getClass().getSimpleName());
         }

@@ -116,6 +116,7 @@ class AotTest {
             String said = new String(jvm.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
             assertThat(jvm.waitFor()).as("%s", said).isZero();
             assertThat(said).contains("led aot");
+            assertThat(said).contains("limited aot by true");
             assertThat(said).contains("answer report:17 by true, marked:t1, AotApplication$Work$$SpringCGLIB$$0");
         }
     }

@@ -283,6 +283,31 @@ class LockTemplateTest {
         });
     }
 
+    @Test
+    void a_template_with_permits_takes_these_and_no_lock() {
+        run((locks, context) -> {
+            LockClient client = context.getBean(LockClient.class);
+            LockTemplate exports = locks.withPermits(3, 2);
+            String ran = exports.execute("stock", permit -> {
+                assertThat(permit.isExclusive()).isFalse();
+                assertThat(client.inspect("stock").isLocked()).isFalse();
+                assertThat(client.permits("stock", 3).weight(2).tryAcquire()).isEmpty();
+                assertThat(locks.withPermits(3).tryExecute("stock", nested -> EVENTS.add("nested")))
+                        .isTrue();
+                return "ran";
+            });
+            assertThat(ran).isEqualTo("ran");
+            assertThatThrownBy(() -> exports.executeAll(List.of("a", "b"), leases -> 1))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("permits of 2 names (expected: one name");
+            assertThatThrownBy(() -> locks.withPermits(0))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessage("permits: 0 (expected: from 1 to 1048576)");
+            assertThatThrownBy(() -> locks.withPermits(2, 3)).hasMessageContaining("from 1 to the permits, 2");
+            assertThat(EVENTS).contains("nested");
+        });
+    }
+
     /** Only the template and locked methods enter the lock again; the client itself knows no caller. */
     @Test
     @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)

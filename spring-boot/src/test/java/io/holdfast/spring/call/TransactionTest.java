@@ -8,6 +8,7 @@ import io.holdfast.LeaseLostException;
 import io.holdfast.LockClient;
 import io.holdfast.spring.Leader;
 import io.holdfast.spring.Leaderships;
+import io.holdfast.spring.Limited;
 import io.holdfast.spring.Locked;
 import io.holdfast.spring.OnLost;
 import io.holdfast.spring.boot.Contexts;
@@ -40,7 +41,15 @@ class TransactionTest {
         private final transient LockClient observer = LockClient.connect("memory:transactions");
 
         private void record(String what) {
-            EVENTS.add(what + (observer.inspect("stock").isLocked() ? " locked" : " free"));
+            boolean limited = observer.permits("stock", 1)
+                    .tryAcquire()
+                    .map(permit -> {
+                        permit.release();
+                        return false;
+                    })
+                    .orElse(true);
+            EVENTS.add(
+                    what + (observer.inspect("stock").isLocked() ? " locked" : " free") + (limited ? " limited" : ""));
         }
 
         @Override
@@ -95,6 +104,18 @@ class TransactionTest {
         @Locked(name = "stock", onLost = OnLost.EVENT)
         public void sellAndLoseAndBeTold() {
             sellAndLose();
+        }
+
+        @Transactional
+        @Limited(name = "stock", permits = "1")
+        @Locked("stock")
+        public void sellLimited() {
+            EVENTS.add("sell");
+        }
+
+        @Limited(name = "stock", permits = "1")
+        public void limitedInCallersTransaction() {
+            EVENTS.add("sell");
         }
 
         @Locked("stock")
@@ -188,6 +209,36 @@ class TransactionTest {
             run(stock -> stock.getBean(Stock.class).sell(), Beans.class, order);
             assertThat(EVENTS).as(order.getSimpleName()).containsExactly("begin locked", "sell", "commit locked");
         }
+    }
+
+    @Test
+    void permits_are_around_the_transaction_too() {
+        for (Class<?> order : List.of(DefaultOrder.class, HighestOrder.class)) {
+            EVENTS.clear();
+            run(stock -> stock.getBean(Stock.class).sellLimited(), Beans.class, order);
+            assertThat(EVENTS)
+                    .as(order.getSimpleName())
+                    .containsExactly("begin locked limited", "sell", "commit locked limited");
+        }
+    }
+
+    @Test
+    void in_a_transaction_of_the_caller_a_permit_is_held_until_that_ended() {
+        EVENTS.clear();
+        run(
+                context -> {
+                    Stock stock = context.getBean(Stock.class);
+                    Recorder manager = context.getBean(Recorder.class);
+                    new TransactionTemplate(manager).executeWithoutResult(status -> {
+                        stock.limitedInCallersTransaction();
+                        stock.limitedInCallersTransaction();
+                        EVENTS.add("after");
+                    });
+                    manager.record("end");
+                },
+                Beans.class,
+                DefaultOrder.class);
+        assertThat(EVENTS).containsExactly("begin free", "sell", "sell", "after", "commit free limited", "end free");
     }
 
     /** The control: with the advice inside, the test above would see it. */

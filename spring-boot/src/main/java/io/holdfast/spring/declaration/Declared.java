@@ -1,0 +1,118 @@
+package io.holdfast.spring.declaration;
+
+import io.holdfast.spring.Limited;
+import io.holdfast.spring.LockFailureHandler;
+import io.holdfast.spring.Locked;
+import io.holdfast.spring.OnBusy;
+import io.holdfast.spring.OnLost;
+import java.lang.reflect.AnnotatedElement;
+import java.util.List;
+import java.util.stream.Stream;
+import org.springframework.core.annotation.MergedAnnotation;
+import org.springframework.core.annotation.MergedAnnotations;
+import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
+
+/**
+ * One {@link Locked} or {@link Limited} annotation, as it is written.
+ *
+ * @param permits empty for a lock
+ * @param weight empty for a lock
+ */
+record Declared(
+        Kind kind,
+        String name,
+        List<String> key,
+        boolean join,
+        String condition,
+        String permits,
+        String weight,
+        String waitTime,
+        String leaseTime,
+        String holdAtMost,
+        String holdAtLeast,
+        OnBusy onBusy,
+        String fallback,
+        Class<? extends LockFailureHandler> failureHandler,
+        OnLost onLost,
+        String client) {
+
+    /** Returns the annotations on the element itself, or on what it overrides; without repetition. */
+    static List<Declared> on(AnnotatedElement element) {
+        MergedAnnotations all = MergedAnnotations.from(element, SearchStrategy.TYPE_HIERARCHY);
+        return Stream.concat(
+                        all.stream(Locked.class)
+                                .map(MergedAnnotation::synthesize)
+                                .map(Declared::of),
+                        all.stream(Limited.class)
+                                .map(MergedAnnotation::synthesize)
+                                .map(Declared::of))
+                .distinct()
+                .toList();
+    }
+
+    /** Returns those of one kind. */
+    static List<Declared> of(Kind kind, List<Declared> all) {
+        return all.stream().filter(each -> each.kind == kind).toList();
+    }
+
+    /** Returns what several annotations on one method must agree in. */
+    Declared shared() {
+        return new Declared(
+                kind,
+                "",
+                List.of(),
+                false,
+                "",
+                permits,
+                weight,
+                waitTime,
+                leaseTime,
+                holdAtMost,
+                holdAtLeast,
+                onBusy,
+                fallback,
+                failureHandler,
+                onLost,
+                client);
+    }
+
+    private static Declared of(Locked locked) {
+        return new Declared(
+                Kind.LOCK,
+                locked.name(),
+                List.of(locked.key()),
+                locked.join(),
+                locked.condition(),
+                "",
+                "",
+                locked.waitTime(),
+                locked.leaseTime(),
+                locked.holdAtMost(),
+                locked.holdAtLeast(),
+                locked.onBusy(),
+                locked.fallback(),
+                locked.failureHandler(),
+                locked.onLost(),
+                locked.client());
+    }
+
+    private static Declared of(Limited limited) {
+        return new Declared(
+                Kind.PERMITS,
+                limited.name(),
+                List.of(limited.key()),
+                true,
+                limited.condition(),
+                limited.permits(),
+                limited.weight(),
+                limited.waitTime(),
+                limited.leaseTime(),
+                limited.holdAtMost(),
+                limited.holdAtLeast(),
+                limited.onBusy(),
+                limited.fallback(),
+                limited.failureHandler(),
+                limited.onLost(),
+                limited.client());
+    }
+}

@@ -1,0 +1,95 @@
+package io.holdfast.spring.declaration;
+
+import io.holdfast.Lease;
+import io.holdfast.LockClient;
+import io.holdfast.LockOptions;
+import io.holdfast.MultiLease;
+import io.holdfast.Permits;
+import io.holdfast.spi.AcquireRequest;
+import io.holdfast.spi.Names;
+import java.util.Collection;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+
+/**
+ * What a call wants of its names: their locks, or some permits of one name.
+ *
+ * @param limit how many permits there are; 1 for locks
+ * @param weight how many permits the call takes; 1 for locks
+ */
+public record Wanted(Kind kind, int limit, int weight) {
+
+    public static final Wanted LOCK = new Wanted(Kind.LOCK, 1, 1);
+
+    /** @throws IllegalArgumentException if the limit or the weight is out of range */
+    public static Wanted permits(int limit, int weight) {
+        if (limit < 1 || limit > AcquireRequest.CAPACITY_MAX) {
+            throw new IllegalArgumentException(
+                    "permits: " + limit + " (expected: from 1 to " + AcquireRequest.CAPACITY_MAX + ")");
+        }
+        if (weight < 1 || weight > limit) {
+            throw new IllegalArgumentException(
+                    "weight: " + weight + " (expected: from 1 to the permits, " + limit + ")");
+        }
+        return new Wanted(Kind.PERMITS, limit, weight);
+    }
+
+    /** @throws IllegalArgumentException if there are several names for permits */
+    public void checkNames(Collection<String> names) {
+        if (kind != Kind.LOCK && names.size() != 1) {
+            throw new IllegalArgumentException("permits of " + names.size()
+                    + " names (expected: one name, since permits of several names are not acquired together)");
+        }
+    }
+
+    /** Acquires. The names are those of {@link #checkNames}. */
+    public MultiLease acquire(LockClient client, Collection<String> names, LockOptions options)
+            throws InterruptedException {
+        return kind == Kind.LOCK
+                ? client.acquireAll(names, options)
+                : new SingleLease(permits(client, names).acquire(options));
+    }
+
+    /** Acquires as {@link #acquire} does, without a thread that waits. */
+    public CompletableFuture<MultiLease> acquireAsync(
+            LockClient client, Collection<String> names, LockOptions options) {
+        if (kind == Kind.LOCK) {
+            return client.acquireAllAsync(names, options).toCompletableFuture();
+        }
+        CompletableFuture<Lease> acquiring =
+                permits(client, names).acquireAsync(options).toCompletableFuture();
+        CompletableFuture<MultiLease> acquired = acquiring.thenApply(SingleLease::new);
+        CompletionStage<MultiLease> outcome = acquired;
+        outcome.whenComplete((lease, why) -> {
+            if (why != null) {
+                acquiring.cancel(true);
+                // Has an effect only if the grant came before the cancel: nobody else has received it.
+                CompletionStage<Lease> granted = acquiring;
+                granted.thenAccept(Lease::releaseAsync);
+            }
+        });
+        return acquired;
+    }
+
+    private Permits permits(LockClient client, Collection<String> names) {
+        return client.permits(names.iterator().next(), limit).weight(weight);
+    }
+
+    /**
+     * Returns whether a lease that was acquired for this is one for the other, if both are on the same name.
+     *
+     * @throws IllegalStateException if it is, but not for enough
+     */
+    public boolean covers(Wanted nested, String name) {
+        if (kind != nested.kind) {
+            return false;
+        }
+        if (nested.weight > weight) {
+            throw new IllegalStateException("A nested call wants " + nested.weight + " permits of \""
+                    + Names.printable(name) + "\", and its caller holds " + weight
+                    + " (expected: at most as many, since a call that holds permits and waits for more can wait for"
+                    + " itself)");
+        }
+        return true;
+    }
+}
