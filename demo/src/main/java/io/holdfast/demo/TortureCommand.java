@@ -1,6 +1,7 @@
 package io.holdfast.demo;
 
 import io.holdfast.LockClient;
+import io.holdfast.LockStoreException;
 import io.holdfast.cli.console.CliException;
 import io.holdfast.cli.console.ExitCode;
 import io.holdfast.cli.console.Io;
@@ -30,7 +31,7 @@ import picocli.CommandLine.Option;
         descriptionHeading = "%n",
         header = "Use locks at random while things fail, and check what was recorded.",
         description = {
-            "Several processes use a few locks; they are paused and killed. On servers of the torture's own, also"
+            "Several processes use a few locks, and permits if the store has them; they are paused and killed. On servers of the torture's own, also"
                     + " connections are cut, requests and replies held up and lost, servers paused and killed, and"
                     + " masters changed. Then the recorded history is checked: exclusion, tokens, waits, and a register"
                     + " guarded by tokens.",
@@ -103,15 +104,32 @@ final class TortureCommand implements Callable<Integer> {
         Path folder = history == null ? Files.createTempDirectory("holdfast-torture") : folder(history);
         long seed = new Random().nextLong();
         if (given != null) {
-            Torture torture = torture(given, folder, seed);
             // The workers put up with a store that is away, as it may be by a fault: here they would try for a minute.
-            LockClient.connect(given).close();
-            return torture.run(processes, length, this::progress);
+            return permitted(torture(given, folder, seed), given).run(processes, length, this::progress);
         }
         ServerKind kind = on == null ? ServerKind.SINGLE : on;
         try (TortureServers servers = StoreOrOwn.start("servers for " + kind, kind::start)) {
             progress("on " + servers.describe());
-            return torture(servers.uri(), folder, seed).with(servers).run(processes, length, this::progress);
+            return permitted(torture(servers.uri(), folder, seed), servers.uri())
+                    .with(servers)
+                    .run(processes, length, this::progress);
+        }
+    }
+
+    /** Adds permits, if the store has them. */
+    private Torture permitted(Torture torture, String uri) {
+        try (LockClient client = LockClient.connect(uri)) {
+            return hasPermits(client) ? torture.withPermits() : torture;
+        }
+    }
+
+    private boolean hasPermits(LockClient client) {
+        try {
+            client.permits("torture", 1).tryRun(permit -> {});
+            return true;
+        } catch (LockStoreException e) {
+            progress("without permits: " + e.getMessage());
+            return false;
         }
     }
 

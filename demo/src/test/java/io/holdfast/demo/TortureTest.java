@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
 import io.holdfast.cli.console.ExitCode;
+import io.holdfast.history.Event;
 import io.holdfast.history.Findings;
 import io.holdfast.history.History;
 import io.holdfast.history.HistoryChecker;
@@ -12,6 +13,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -39,10 +41,19 @@ class TortureTest {
             files = all.filter(file -> file.toString().endsWith(".history")).toList();
         }
         assertThat(files).hasSizeGreaterThanOrEqualTo(4);
+        History recorded = History.read(files);
         Findings findings =
-                HistoryChecker.builder().waitSlack(15_000_000_000L).build().check(History.read(files));
+                HistoryChecker.builder().waitSlack(15_000_000_000L).build().check(recorded);
         assertThat(findings.granted()).isPositive();
         assertThat(findings.violations()).isEmpty();
+        Set<String> forPermits = recorded.events().stream()
+                .filter(event -> event.number("capacity", 1) > 1)
+                .map(Event::who)
+                .collect(Collectors.toSet());
+        assertThat(recorded.events())
+                .filteredOn(event -> event.kind() == Event.Kind.GRANTED)
+                .filteredOn(event -> forPermits.contains(event.who()))
+                .isNotEmpty();
     }
 
     @Test

@@ -54,6 +54,16 @@ public final class HoldfastWorker implements TortureLock {
                 .map(LeaseGrip::new);
     }
 
+    @Override
+    public Optional<Grip> acquirePermits(String name, int weight, int limit, Duration wait, @Nullable Duration lease)
+            throws InterruptedException {
+        LockOptions options = LockOptions.defaults().waitAtMost(wait);
+        return client.permits(name, limit)
+                .weight(weight)
+                .tryAcquire(lease == null ? options : options.leaseFor(lease))
+                .map(LeaseGrip::new);
+    }
+
     private record LeaseGrip(Lease lease) implements Grip {
         @Override
         public long token() {

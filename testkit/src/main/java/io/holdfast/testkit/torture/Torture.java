@@ -54,6 +54,7 @@ public final class Torture {
     private final String uri;
     private final Path folder;
     private final Random random;
+    private boolean permits;
     private final List<TortureFault> faults = new ArrayList<>();
     private final Map<String, Integer> made = new TreeMap<>();
 
@@ -88,6 +89,12 @@ public final class Torture {
         return this;
     }
 
+    /** Lets the workers use permits, too. */
+    public Torture withPermits() {
+        permits = true;
+        return this;
+    }
+
     /** Adds all faults of these servers. */
     public Torture with(TortureServers servers) {
         servers.faults().forEach(this::with);
@@ -106,7 +113,7 @@ public final class Torture {
                 TortureResource resource = new TortureResource(recorder);
                 WorkerProcesses workers = new WorkerProcesses(
                         workerMain,
-                        new TortureWorker.Setup(uri, LEASE, "", resource.port(), "", prefix, THREADS),
+                        new TortureWorker.Setup(uri, LEASE, "", resource.port(), "", prefix, THREADS, permits),
                         folder,
                         recorder)) {
             for (int i = 0; i < processes; i++) {

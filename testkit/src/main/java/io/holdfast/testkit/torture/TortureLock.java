@@ -19,6 +19,17 @@ public interface TortureLock {
      */
     Optional<Grip> acquire(String name, Duration wait, @Nullable Duration lease) throws InterruptedException;
 
+    /**
+     * Waits for so many permits of a name, as {@link #acquire} does for a lock. Called only in a torture {@linkplain
+     * Torture#withPermits with permits}.
+     *
+     * @param limit how many permits there are
+     */
+    default Optional<Grip> acquirePermits(String name, int weight, int limit, Duration wait, @Nullable Duration lease)
+            throws InterruptedException {
+        throw new UnsupportedOperationException("no permits");
+    }
+
     /** A lease. Used by the thread that acquired it. */
     interface Grip {
 

@@ -26,18 +26,36 @@ public final class TortureWorker {
 
     private static final int LOCKS = 3;
 
+    private static final int PERMITS = 5;
+
     /**
      * The settings of a worker.
      *
      * @param uri the store; on standard input because the URI may contain a password
      * @param lease the length of leases that are renewed
+     * @param permits whether permits are used, too
      */
     public record Setup(
-            String uri, Duration lease, String process, int port, String history, String prefix, int threads) {
+            String uri,
+            Duration lease,
+            String process,
+            int port,
+            String history,
+            String prefix,
+            int threads,
+            boolean permits) {
 
         String line() {
             return String.join(
-                    "\t", uri, Long.toString(lease.toMillis()), process, "" + port, history, prefix, "" + threads);
+                    "\t",
+                    uri,
+                    Long.toString(lease.toMillis()),
+                    process,
+                    "" + port,
+                    history,
+                    prefix,
+                    "" + threads,
+                    "" + permits);
         }
 
         static Setup parse(String line) {
@@ -49,7 +67,8 @@ public final class TortureWorker {
                     Integer.parseInt(words.get(3)),
                     words.get(4),
                     words.get(5),
-                    Integer.parseInt(words.get(6)));
+                    Integer.parseInt(words.get(6)),
+                    Boolean.parseBoolean(words.get(7)));
         }
     }
 
@@ -103,19 +122,18 @@ public final class TortureWorker {
 
     private void use(String who, Random random, TortureResource.Connection resource)
             throws IOException, InterruptedException {
-        String name = setup.prefix() + random.nextInt(LOCKS);
         Duration wait = Duration.ofMillis(random.nextInt(5) == 0 ? 0 : random.nextInt(5_000));
         Duration lease = random.nextInt(5) == 0 ? Duration.ofMillis(500 + random.nextInt(2_000)) : null;
-        List<Object> asked = new ArrayList<>(List.of("lock", name, "wait", wait.toNanos()));
-        if (lease != null) {
-            asked.addAll(List.of("lease", lease.toNanos()));
+        if (setup.permits() && random.nextInt(2) == 0) {
+            usePermits(who, random, wait, lease);
+            return;
         }
-        record(Kind.ASK, who, asked.toArray());
-        Grip grip = acquire(who, name, wait, lease);
+        String name = setup.prefix() + random.nextInt(LOCKS);
+        ask(who, name, wait, lease, List.of());
+        Grip grip = acquire(who, () -> lock.acquire(name, wait, lease));
         if (grip == null) {
             return;
         }
-        record(Kind.GRANTED, who, "token", grip.token());
         look(who, grip);
         long register = grip.token() < 0 ? -1 : resource.ask("read", who, name, grip.token(), 0);
         long counter = resource.ask("look", who, name, 0, 0);
@@ -129,14 +147,46 @@ public final class TortureWorker {
         release(who, grip);
     }
 
-    private @Nullable Grip acquire(String who, String name, Duration wait, @Nullable Duration lease)
+    /** Permits guard no register, as their tokens do not order them: only the checker looks at their limit. */
+    private void usePermits(String who, Random random, Duration wait, @Nullable Duration lease)
             throws InterruptedException {
+        String name = setup.prefix() + "permits";
+        // Now and then somebody has a lower limit, as in a roll-out.
+        int limit = random.nextInt(8) == 0 ? PERMITS - 1 : PERMITS;
+        int weight = random.nextInt(3) == 0 ? 1 + random.nextInt(limit) : 1;
+        ask(who, name, wait, lease, List.of("weight", weight, "capacity", limit));
+        Grip grip = acquire(who, () -> lock.acquirePermits(name, weight, limit, wait, lease));
+        if (grip != null) {
+            look(who, grip);
+            stay(who, grip, random);
+            look(who, grip);
+            release(who, grip);
+        }
+    }
+
+    private void ask(String who, String name, Duration wait, @Nullable Duration lease, List<Object> more) {
+        List<Object> asked = new ArrayList<>(List.of("lock", name, "wait", wait.toNanos()));
+        if (lease != null) {
+            asked.addAll(List.of("lease", lease.toNanos()));
+        }
+        asked.addAll(more);
+        record(Kind.ASK, who, asked.toArray());
+    }
+
+    /** A call of the lock, which waits. */
+    private interface Acquisition {
+        Optional<Grip> acquire() throws InterruptedException;
+    }
+
+    private @Nullable Grip acquire(String who, Acquisition acquisition) throws InterruptedException {
         try {
-            Optional<Grip> grip = lock.acquire(name, wait, lease);
+            Optional<Grip> grip = acquisition.acquire();
             if (grip.isEmpty()) {
                 record(Kind.REFUSED, who, "why", "timeout");
+                return null;
             }
-            return grip.orElse(null);
+            record(Kind.GRANTED, who, "token", grip.get().token());
+            return grip.get();
         } catch (RuntimeException e) {
             record(Kind.REFUSED, who, "why", "failed", "error", String.valueOf(e.getMessage()));
             return null;

@@ -55,7 +55,8 @@ final class WorkerProcesses implements AutoCloseable {
                                         setup.port(),
                                         folder.resolve(name + ".history").toString(),
                                         setup.prefix(),
-                                        setup.threads())
+                                        setup.threads(),
+                                        setup.permits())
                                 .line()
                         + "\n")
                 .getBytes(StandardCharsets.UTF_8));
