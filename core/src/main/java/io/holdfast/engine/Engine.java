@@ -162,7 +162,7 @@ public final class Engine extends EngineParts {
             ensureOpen();
             PoolEngine made = pools;
             if (made == null) {
-                made = new PoolEngine(this, opening);
+                made = settings.pools.make(this, opening);
                 pools = made;
             }
             return made;

@@ -94,6 +94,9 @@ public final class EngineSettings implements Cloneable {
 
     LeaseRules rules = new LeaseRules();
 
+    /** Makes the engine of permits. */
+    PoolEngine.Maker pools = PoolEngine::new;
+
     /** Whether the owner of a {@link DistributedLock} lives; a simulation's threads are never started. */
     Predicate<Thread> isAlive = Thread::isAlive;
 

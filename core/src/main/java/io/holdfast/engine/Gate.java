@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Lock order: a lane's lock may be held when this class's lock is taken, never the other way round.
  */
-final class Gate {
+class Gate {
 
     /** With so many, a client keeps a pool busy although each of its permits takes a round trip. */
     static final int WIDTH = 16;

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Invariant: while an acquisition number of the lane may be heard of, {@link PoolEngine} maps it to the lane.
  */
 @SuppressWarnings("serial") // nobody writes it anywhere
-final class Lane extends NameEngine {
+class Lane extends NameEngine {
 
     /** For how long a wait that knows nothing of the pool lasts at least: a round trip. */
     private static final long FIRST_ANSWER_NANOS = 100_000_000;

@@ -31,7 +31,12 @@ import org.jspecify.annotations.Nullable;
  * ask the store through a {@link Gate}. News of a holder id goes to the lane with its number alone: any other lane of
  * the pool would withdraw the id.
  */
-public final class PoolEngine extends EngineParts {
+public class PoolEngine extends EngineParts {
+
+    /** Makes the engine; another one is made where a seeded bug must be found. */
+    interface Maker {
+        PoolEngine make(Engine locks, StoreOpening opening);
+    }
 
     /** The cards of so many clients are read by one look. */
     private static final int CARDS_MAX = 100;
@@ -54,7 +59,7 @@ public final class PoolEngine extends EngineParts {
     static final class Pool {
 
         final String storedName;
-        final Gate gate = new Gate();
+        final Gate gate;
 
         /** Changed only by {@link PoolEngine}, while it maps the name. */
         final Set<Lane> lanes = ConcurrentHashMap.newKeySet();
@@ -65,8 +70,9 @@ public final class PoolEngine extends EngineParts {
         /** The lease that excludes all others; null if this client has none. Set as the leases that threads own are. */
         final AtomicReference<@Nullable ActiveLease> exclusive = new AtomicReference<>();
 
-        Pool(String storedName) {
+        Pool(String storedName, Gate gate) {
             this.storedName = storedName;
+            this.gate = gate;
         }
     }
 
@@ -139,14 +145,22 @@ public final class PoolEngine extends EngineParts {
     private Lane open(PoolRequest wanted) {
         AtomicReference<@Nullable Lane> opened = new AtomicReference<>();
         pools.compute(wanted.storedName(), (name, known) -> {
-            Pool pool = known == null ? new Pool(name) : known;
-            Lane lane = new Lane(this, pool, wanted);
+            Pool pool = known == null ? new Pool(name, newGate()) : known;
+            Lane lane = newLane(pool, wanted);
             // In this step, so that the pool is not retired in between.
             pool.lanes.add(lane);
             opened.set(lane);
             return pool;
         });
         return requireNonNull(opened.get());
+    }
+
+    Gate newGate() {
+        return new Gate();
+    }
+
+    Lane newLane(Pool pool, PoolRequest wanted) {
+        return new Lane(this, pool, wanted);
     }
 
     /** Notes the lane of an acquisition, before the number is sent. */
@@ -279,7 +293,8 @@ public final class PoolEngine extends EngineParts {
     }
 
     /** Returns the lane of a holder id; null if the id is not in use here. */
-    private @Nullable Lane lane(String holderId) {
+    @Nullable
+    Lane lane(String holderId) {
         return HolderId.client(holderId).equals(settings.clientId) ? lanes.get(HolderId.number(holderId)) : null;
     }
 

@@ -5,6 +5,7 @@ import io.holdfast.LeaderBug;
 import io.holdfast.Lease;
 import io.holdfast.LockClient;
 import io.holdfast.LockOptions;
+import io.holdfast.Permits;
 import io.holdfast.spi.ClockReading;
 import io.holdfast.spi.PushedGrant;
 import java.util.Optional;
@@ -64,6 +65,7 @@ public final class VerifyEngine {
             String clientId,
             SplittableRandom random,
             Rules rules,
+            PoolBug poolBug,
             Predicate<Thread> isAlive,
             long pollNanos) {
         return Inside.settings(builder, settings -> {
@@ -72,6 +74,7 @@ public final class VerifyEngine {
                     settings.freshBits = random::nextLong;
                     settings.nonces = random::nextLong;
                     settings.rules = rules.rules;
+                    settings.pools = poolBug.engines();
                     settings.isAlive = isAlive;
                     settings.pollNanos = pollNanos;
                 })
@@ -84,9 +87,16 @@ public final class VerifyEngine {
         int names = engine.size();
         int holds = engine.renewals.size();
         int compensations = engine.compensation.pending();
-        return names + holds + compensations == 0
+        int lanes = 0;
+        PoolEngine pools = engine.lastPools();
+        if (pools != null) {
+            holds += pools.renewals.size();
+            compensations += pools.compensation.pending();
+            lanes = pools.lanes();
+        }
+        return names + holds + compensations + lanes == 0
                 ? ""
-                : names + " names, " + holds + " holds, " + compensations + " compensations";
+                : names + " names, " + holds + " holds, " + compensations + " compensations, " + lanes + " lanes";
     }
 
     /** Begins to close the client, as its {@code close()} does that waits for the end. */
@@ -106,6 +116,12 @@ public final class VerifyEngine {
     /** Asks for a lock as a thread that does not own it. */
     public static WaitingThread submit(LockClient client, String name, LockOptions options) {
         return new WaitingThread(Inside.engine(client).submit(name, options, WaitMode.PATIENT, null));
+    }
+
+    /** Asks for permits as a thread. */
+    public static WaitingThread submit(LockClient client, Permits permits, LockOptions options) {
+        PoolRequest wanted = PoolRequest.permit(permits.name(), permits.limit()).weighing(permits.weight());
+        return new WaitingThread(Inside.engine(client).pools().submit(wanted, options, WaitMode.PATIENT, false));
     }
 
     /** The engine's own lease behind the one that a user has. */

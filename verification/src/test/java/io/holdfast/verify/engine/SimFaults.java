@@ -130,7 +130,8 @@ public final class SimFaults {
     }
 
     private void forceRelease() {
-        forceRelease(Simulation.NAMES.get(random.nextInt(Simulation.NAMES.size())));
+        List<String> names = simulation.names();
+        forceRelease(names.get(random.nextInt(names.size())));
     }
 
     void forceRelease(String name) {

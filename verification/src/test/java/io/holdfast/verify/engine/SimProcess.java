@@ -1,6 +1,7 @@
 package io.holdfast.verify.engine;
 
 import io.holdfast.LockClient;
+import io.holdfast.engine.PoolBug;
 import io.holdfast.engine.VerifyEngine;
 import io.holdfast.memory.VirtualTime;
 import java.time.Duration;
@@ -42,7 +43,13 @@ public final class SimProcess {
     /** How long it has been paused in all. */
     public long pausedNanos;
 
-    SimProcess(String id, VirtualTime world, SimSite site, SplittableRandom random, VerifyEngine.Rules rules) {
+    SimProcess(
+            String id,
+            VirtualTime world,
+            SimSite site,
+            SplittableRandom random,
+            VerifyEngine.Rules rules,
+            PoolBug poolBug) {
         this.id = id;
         this.world = world;
         stranger = new Thread(() -> {}, id + "-stranger");
@@ -61,6 +68,7 @@ public final class SimProcess {
                 site.clientId(id),
                 jitter,
                 rules,
+                poolBug,
                 thread -> !deadThreads.contains(thread),
                 POLL_MILLIS * 1_000_000);
     }

@@ -72,7 +72,15 @@ public final class SimRecorder {
      * @param extended whether the lease may get another time than the one it is asked for with
      */
     void asked(String who, String lock, LockOptions options, String owner, boolean extended) {
+        asked(who, lock, options, owner, extended, 1, 1);
+    }
+
+    /** Asks for permits, or for a lock if both numbers are 1. */
+    void asked(String who, String lock, LockOptions options, String owner, boolean extended, int weight, int capacity) {
         List<Object> details = new ArrayList<>(List.of("lock", lock));
+        if (capacity > 1) {
+            details.addAll(List.of("weight", weight, "capacity", capacity));
+        }
         options.waitAtMost().map(Duration::toNanos).ifPresent(wait -> details.addAll(List.of("wait", wait)));
         // A process's clock may run slower than the world's, by half a percent at most.
         options.leaseFor()

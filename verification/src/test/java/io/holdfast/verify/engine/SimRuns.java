@@ -74,6 +74,8 @@ public final class SimRuns {
         assertThat(tally.refusedOthers).isPositive();
         // A quarter of the histories has candidates: in a few histories there may be none.
         assertThat(tally.terms).isGreaterThanOrEqualTo(seeds / 50);
+        // Every second history over a store that has permits uses them.
+        assertThat(tally.permits).isGreaterThanOrEqualTo(tally.hasPools ? 10 * seeds : 0);
     }
 
     private static void replay(Simulation simulation) {
@@ -140,6 +142,8 @@ public final class SimRuns {
         private long toldOfLoss;
         private long extended;
         private long terms;
+        private long permits;
+        private boolean hasPools;
 
         /** Plays a history, which must hold. */
         public void play(Simulation simulation) {
@@ -161,6 +165,8 @@ public final class SimRuns {
             toldOfLoss += simulation.toldOfLoss;
             extended += simulation.extended;
             terms += simulation.terms;
+            permits += simulation.permitsGranted();
+            hasPools |= simulation.site.hasPools();
         }
 
         long granted() {
@@ -195,7 +201,8 @@ public final class SimRuns {
                     + overtakes
                     + " overtakes; " + nested + " times locked again, " + refusedOthers
                     + " times not by another thread, " + toldOfLoss + " unlocks that told of a loss; " + extended
-                    + " leases extended; " + terms + " terms of leaders";
+                    + " leases extended; " + terms + " terms of leaders; " + permits
+                    + " permits granted";
         }
     }
 }

@@ -46,6 +46,11 @@ public interface SimSite {
 
     void forceRelease(String name);
 
+    /** Whether the stores here have permits. */
+    default boolean hasPools() {
+        return false;
+    }
+
     /** A new epoch of a name begins. */
     void forget(String name);
 

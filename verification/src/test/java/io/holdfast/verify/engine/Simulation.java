@@ -7,6 +7,7 @@ import io.holdfast.Lease;
 import io.holdfast.LockClient;
 import io.holdfast.LockOptions;
 import io.holdfast.MultiLease;
+import io.holdfast.engine.PoolBug;
 import io.holdfast.engine.VerifyEngine;
 import io.holdfast.engine.VerifyEngine.OwnedLock;
 import io.holdfast.engine.VerifyEngine.Rules;
@@ -37,6 +38,9 @@ public final class Simulation {
 
     static final int PROCESSES = 5;
     public static final List<String> NAMES = List.of("a", "b", "c");
+
+    /** What the servers call the pool of the permits. */
+    public static final String POOL = "p:d";
 
     /**
      * How long locks are asked for, and how long it takes for all that goes wrong to have gone wrong. {@code -Dbusy=N}
@@ -108,6 +112,17 @@ public final class Simulation {
     /** How often a candidate was elected. */
     long terms;
 
+    /** Decides about permits, apart from all else. */
+    final SplittableRandom pools;
+
+    public final PoolBug poolBug;
+
+    /** Those that ask for permits; none where the stores have none. */
+    private final SimPermits permits;
+
+    /** Whether the processes of this history use permits. */
+    final boolean pooling;
+
     private @Nullable SimFaults faults;
 
     /** Whether leases of this history are extended. */
@@ -121,15 +136,21 @@ public final class Simulation {
 
     /** @param maker makes the servers; may use what this simulation has except its site */
     public Simulation(long seed, Rules rules, Function<Simulation, SimSite> maker) {
-        this(seed, rules, ReentryBug.NONE, LeaderBug.NONE, maker);
+        this(seed, rules, ReentryBug.NONE, LeaderBug.NONE, PoolBug.NONE, maker);
     }
 
     public Simulation(
-            long seed, Rules rules, ReentryBug reentryBug, LeaderBug leaderBug, Function<Simulation, SimSite> maker) {
+            long seed,
+            Rules rules,
+            ReentryBug reentryBug,
+            LeaderBug leaderBug,
+            PoolBug poolBug,
+            Function<Simulation, SimSite> maker) {
         this.seed = seed;
         this.rules = rules;
         this.reentryBug = reentryBug;
         this.leaderBug = leaderBug;
+        this.poolBug = poolBug;
         random = new SplittableRandom(seed);
         groups = new SplittableRandom(~seed);
         owners = new SplittableRandom(Long.reverse(seed));
@@ -140,7 +161,15 @@ public final class Simulation {
         electing = candidacies.nextInt(4) == 0;
         calm = random.nextInt(4) == 0;
         checks = new SimChecks(this);
+        pools = new SplittableRandom(seed ^ 0x7065726D6974L);
         site = maker.apply(this);
+        permits = new SimPermits(this);
+        pooling = pools.nextInt(2) == 0 && site.hasPools();
+    }
+
+    /** What the servers may forget. */
+    public List<String> names() {
+        return pooling ? List.of("a", "b", "c", POOL) : NAMES;
     }
 
     Findings run() {
@@ -158,6 +187,9 @@ public final class Simulation {
         }
         faults = new SimFaults(this);
         faults.schedule();
+        if (pooling) {
+            permits.scheduleFaults(faults);
+        }
         runUntil(world.nanoTime() + BUSY_TIME.toNanos());
         quiet = true;
         candidates.forEach(SimCandidate::close);
@@ -176,11 +208,14 @@ public final class Simulation {
     }
 
     void addProcess() {
-        SimProcess process = new SimProcess("p" + processes.size(), world, site, random.split(), rules);
+        SimProcess process = new SimProcess("p" + processes.size(), world, site, random.split(), rules, poolBug);
         processes.add(process);
         // Two of one process take turns.
         for (int i = electing ? candidacies.nextInt(3) : 0; i > 0; i--) {
             candidates.add(new SimCandidate(this, process));
+        }
+        if (pooling) {
+            permits.addUsers(process);
         }
         for (int i = 0; i < USERS; i++) {
             boolean thread = random.nextInt(3) == 0;
@@ -285,9 +320,22 @@ public final class Simulation {
         }
     }
 
+    String nextOperation(SimProcess process) {
+        return process.id + "/" + operations++;
+    }
+
+    long permitsGranted() {
+        return permits.granted();
+    }
+
+    /** Whether so many of one process ask for permits that they wait for each other there, in their own order. */
+    boolean hasHerd() {
+        return permits.hasHerd();
+    }
+
     /** @param then what the user does after it */
     Use ask(User user, String name, LockOptions options, Runnable then) {
-        Use use = new Use(user, user.process.id + "/" + operations++, name, options, then);
+        Use use = new Use(user, nextOperation(user.process), name, options, then);
         recorder.log("%s: wants %s, %s%s", use.who, name, options, user.thread ? ", by a thread" : "");
         recorder.asked(use.who, name, options, user.owner == null ? "" : user.owner.name(), use.isExtended);
         return use;
@@ -319,6 +367,10 @@ public final class Simulation {
 
     /** Some are interrupted, or cancel: before, between or after the messages that matter to them. */
     private void givesUp(SimProcess process, Runnable how) {
+        givesUp(random, process, how);
+    }
+
+    void givesUp(SplittableRandom random, SimProcess process, Runnable how) {
         int when = random.nextInt(12);
         if (when == 0) {
             process.time.schedule(random.nextLong(500) * 1_000_000, how);
@@ -328,6 +380,10 @@ public final class Simulation {
     }
 
     private LockOptions randomOptions() {
+        return randomOptions(random);
+    }
+
+    static LockOptions randomOptions(SplittableRandom random) {
         LockOptions options = LockOptions.defaults();
         if (random.nextInt(3) == 0) {
             options = options.waitAtMost(Duration.ofMillis(random.nextInt(4) == 0 ? 0 : random.nextLong(5_000)));
@@ -337,6 +393,12 @@ public final class Simulation {
             case 1 -> options.holdAtMost(Duration.ofMillis(100 + random.nextLong(5_000)));
             default -> options;
         };
+    }
+
+    /** Whether it asks for a lease that is shorter than what the server gives a granted client first. */
+    static boolean isBrief(LockOptions options) {
+        Optional<Duration> length = options.leaseFor().or(options::holdAtMost);
+        return length.isPresent() && length.get().toMillis() < 3 * SimProcess.POLL_MILLIS;
     }
 
     /** One use of a lock, from the asking to the release. */
@@ -364,8 +426,7 @@ public final class Simulation {
         }
 
         private boolean isBrief() {
-            Optional<Duration> length = options.leaseFor().or(options::holdAtMost);
-            return length.isPresent() && length.get().toMillis() < 3 * SimProcess.POLL_MILLIS;
+            return Simulation.isBrief(options);
         }
 
         void outcome(@Nullable Lease acquired, @Nullable Throwable error) {

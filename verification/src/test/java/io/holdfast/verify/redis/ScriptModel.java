@@ -29,16 +29,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Time is the server's, in nanoseconds, and is given with each command.
  */
-final class ScriptModel {
-
-    /** Sends a message to the client of a holder id. False: nobody heard it. */
-    interface Messenger {
-        boolean granted(PushedGrant grant);
-
-        void contended(String holderId);
-
-        void forced(String holderId);
-    }
+final class ScriptModel implements NameModel {
 
     /** A waiting id, with the server time of its last poll. */
     private record Entry(long stampNanos, long pollMillis, long leaseMillis, long nonce) {
@@ -60,7 +51,8 @@ final class ScriptModel {
         this.bug = bug;
     }
 
-    ScriptModel copy() {
+    @Override
+    public ScriptModel copy() {
         ScriptModel copy = new ScriptModel(bug);
         copy.queue.putAll(queue);
         copy.holder = holder;
@@ -95,7 +87,14 @@ final class ScriptModel {
         count = 0;
     }
 
-    boolean isFree(long now) {
+    @Override
+    public Map<String, Long> holds(long now) {
+        String held = holder(now);
+        return held == null ? Map.of() : Map.of(held, base);
+    }
+
+    @Override
+    public boolean isFree(long now) {
         dropDead(now);
         return holder(now) == null && queue.isEmpty();
     }
@@ -106,9 +105,8 @@ final class ScriptModel {
         return id.equals(held) || (held == null && queue.isEmpty());
     }
 
-    /** Null: executed later than it may, nothing done. */
-    @Nullable
-    AcquireReply acquire(AcquireRequest request, long notAfter, long now, Messenger messages) {
+    @Override
+    public @Nullable AcquireReply acquire(AcquireRequest request, long notAfter, long now, Messenger messages) {
         if (now > notAfter && bug != ScriptBug.NO_NOT_AFTER) {
             return null;
         }
@@ -154,7 +152,8 @@ final class ScriptModel {
         }
     }
 
-    RenewReply renew(RenewRequest request, long now) {
+    @Override
+    public RenewReply renew(RenewRequest request, long now) {
         expire(now);
         String id = request.holderId();
         if (bug == ScriptBug.RENEWAL_REVIVES && holder == null) {
@@ -186,7 +185,8 @@ final class ScriptModel {
         return new RenewReply.Renewed(counted ? waiting(now) : 0);
     }
 
-    ReleaseReply release(ReleaseRequest request, long notAfter, long now, Messenger messages) {
+    @Override
+    public ReleaseReply release(ReleaseRequest request, long notAfter, long now, Messenger messages) {
         expire(now);
         AcquireRequest requeue = request.requeue();
         boolean held = request.holderId().equals(holder);
@@ -210,12 +210,13 @@ final class ScriptModel {
         return ReleaseReply.requeued(acquire(requeue, Long.MAX_VALUE, now, messages));
     }
 
-    /** The ids that wait, in their order. */
-    List<String> waiting() {
+    @Override
+    public List<String> waiting() {
         return List.copyOf(queue.keySet());
     }
 
-    boolean abandon(String holderId, long now, Messenger messages) {
+    @Override
+    public boolean abandon(String holderId, long now, Messenger messages) {
         if (bug != ScriptBug.ABANDON_LEAVES_THE_QUEUE) {
             queue.remove(holderId);
         }
@@ -226,7 +227,8 @@ final class ScriptModel {
                 .wasHeld();
     }
 
-    ForceReply forceRelease(@Nullable String expected, long now, Messenger messages) {
+    @Override
+    public ForceReply forceRelease(@Nullable String expected, long now, Messenger messages) {
         String held = holder(now);
         if (held == null) {
             return new ForceReply.Free();
@@ -239,7 +241,8 @@ final class ScriptModel {
         return new ForceReply.Ended(held);
     }
 
-    StoreState inspect(long now) {
+    @Override
+    public StoreState inspect(long now) {
         expire(now);
         return holder == null
                 ? StoreState.free(waiting(now))

@@ -4,6 +4,7 @@ import io.holdfast.spi.HolderId;
 import io.holdfast.spi.PushedGrant;
 import io.holdfast.verify.engine.Simulation;
 import java.util.List;
+import java.util.Map;
 import java.util.SplittableRandom;
 
 /**
@@ -35,10 +36,12 @@ final class SimForger {
     }
 
     private void forge() {
-        String name = Simulation.NAMES.get(random.nextInt(Simulation.NAMES.size()));
-        ScriptModel seen = server.seen(name);
+        List<String> names = simulation.names();
+        String name = names.get(random.nextInt(names.size()));
+        NameModel seen = server.seen(name);
         List<String> waiting = seen.waiting();
-        String holder = seen.holder(server.now());
+        Map<String, Long> holds = seen.holds(server.now());
+        String holder = holds.keySet().stream().findFirst().orElse(null);
         boolean toHolder = waiting.isEmpty() || random.nextInt(4) == 0;
         String id = toHolder ? holder : waiting.get(random.nextInt(waiting.size()));
         SimStore client = id == null || server.isDown() ? null : server.listening(HolderId.client(id));
@@ -48,11 +51,20 @@ final class SimForger {
         int kind = random.nextInt(8);
         simulation.recorder.log("the forger sends message %d about %s to %s", kind, name, id);
         switch (kind) {
-            case 0 -> client.message(listener -> listener.granted(name, id));
-            case 1 -> client.message(listener -> listener.contended(name, id));
-            case 2 -> client.message(listener -> listener.forced(name, id));
-            case 3 -> client.message(listener -> listener.released(name));
-            default -> client.granted(name, grant(name, id, seen.base()));
+            case 0 -> client.message(name, listener -> listener.granted(name, id));
+            case 1 -> client.message(name, listener -> listener.contended(name, id));
+            case 2 -> client.message(name, listener -> listener.forced(name, id));
+            case 3 -> client.message(name, listener -> listener.released(name));
+            default ->
+                client.granted(
+                        name,
+                        grant(
+                                name,
+                                id,
+                                holds.values().stream()
+                                        .mapToLong(base -> base)
+                                        .max()
+                                        .orElse(0)));
         }
     }
 

@@ -1,5 +1,6 @@
 package io.holdfast.verify.redis;
 
+import io.holdfast.engine.PoolBug;
 import io.holdfast.memory.VirtualTime;
 import io.holdfast.spi.AcquireAllReply;
 import io.holdfast.spi.AcquireReply;
@@ -7,6 +8,7 @@ import io.holdfast.spi.AcquireRequest;
 import io.holdfast.spi.HolderId;
 import io.holdfast.spi.PushedGrant;
 import io.holdfast.verify.engine.SimLine;
+import io.holdfast.verify.engine.Simulation;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -29,13 +31,18 @@ final class SimServer implements SimLine.Host {
     private static final long EPOCH_NANOS = 1_800_000_000_000L * 1_000_000;
 
     /** What the replica does not have yet. */
-    private record Logged(long nanos, String name, ScriptModel after) {}
+    private record Logged(long nanos, String name, NameModel after) {}
 
     private final VirtualTime world;
     private final ScriptBug bug;
-    private final Map<String, ScriptModel> names = new HashMap<>();
+    private final PoolBug poolBug;
+
+    /** Whether each command is executed once, in the order of its client. */
+    private final boolean inOrder;
+
+    private final Map<String, NameModel> names = new HashMap<>();
     private final Map<String, SimStore> clients = new HashMap<>();
-    private final Map<String, ScriptModel> replica = new HashMap<>();
+    private final Map<String, NameModel> replica = new HashMap<>();
     private final ArrayDeque<Logged> behind = new ArrayDeque<>();
     private long clockNanos;
     private long downUntilNanos;
@@ -62,9 +69,11 @@ final class SimServer implements SimLine.Host {
     /** How far the replica lags; negative: there is none, and nothing is logged for it. */
     private final long lagNanos;
 
-    SimServer(VirtualTime world, ScriptBug bug, long lagNanos) {
+    SimServer(VirtualTime world, ScriptBug bug, PoolBug poolBug, boolean inOrder, long lagNanos) {
         this.world = world;
         this.bug = bug;
+        this.poolBug = poolBug;
+        this.inOrder = inOrder;
         this.lagNanos = lagNanos;
     }
 
@@ -89,18 +98,19 @@ final class SimServer implements SimLine.Host {
     }
 
     /** Runs a command now. The messages it sends go out before its reply. */
-    <T extends @Nullable Object> T execute(String name, BiFunction<ScriptModel, ScriptModel.Messenger, T> command) {
-        ScriptModel state = name(name);
-        String heldBefore = state.holder(now());
-        long baseBefore = state.base();
+    <T extends @Nullable Object> T execute(String name, BiFunction<NameModel, NameModel.Messenger, T> command) {
+        NameModel state = name(name);
+        Map<String, Long> before = state.holds(now());
         T reply = command.apply(state, new Messages(name));
-        String held = state.holder(now());
-        if (held != null && released.getOrDefault(name, Set.of()).contains(held)) {
-            throw new AssertionError(held + " holds " + name + " again after its confirmed release");
-        }
-        if (held != null && (!held.equals(heldBefore) || state.base() != baseBefore)) {
-            granted(name, held, state.base());
-        }
+        // Several in the order in which they were granted.
+        state.holds(now()).forEach((held, base) -> {
+            if (released.getOrDefault(name, Set.of()).contains(held)) {
+                throw new AssertionError(held + " holds " + name + " again after its confirmed release");
+            }
+            if (!base.equals(before.get(held))) {
+                granted(name, held, base);
+            }
+        });
         if (lagNanos >= 0) {
             behind.add(new Logged(world.nanoTime(), name, state.copy()));
             catchUp();
@@ -115,7 +125,7 @@ final class SimServer implements SimLine.Host {
             return null;
         }
         for (AcquireRequest request : requests) {
-            if (!name(request.name()).isToBeHadBy(request.holderId(), now())) {
+            if (!((ScriptModel) name(request.name())).isToBeHadBy(request.holderId(), now())) {
                 return AcquireAllReply.busy(request.name());
             }
         }
@@ -129,14 +139,13 @@ final class SimServer implements SimLine.Host {
     }
 
     /** The truth about a name, without changing it. */
-    @Nullable
-    String holder(String name) {
-        ScriptModel state = names.get(name);
-        return state == null ? null : state.holder(now());
+    Set<String> holders(String name) {
+        NameModel state = names.get(name);
+        return state == null ? Set.of() : state.holds(now()).keySet();
     }
 
     /** What anybody who may read the server sees of a name. */
-    ScriptModel seen(String name) {
+    NameModel seen(String name) {
         return name(name);
     }
 
@@ -237,8 +246,9 @@ final class SimServer implements SimLine.Host {
         }
     }
 
-    private ScriptModel name(String name) {
-        return names.computeIfAbsent(name, n -> new ScriptModel(bug));
+    private NameModel name(String name) {
+        return names.computeIfAbsent(
+                name, n -> n.equals(Simulation.POOL) ? new PoolModel(poolBug, inOrder) : new ScriptModel(bug));
     }
 
     private void granted(String name, String held, long base) {
@@ -250,11 +260,16 @@ final class SimServer implements SimLine.Host {
     }
 
     /** What the scripts publish about a name. */
-    private final class Messages implements ScriptModel.Messenger {
+    private final class Messages implements NameModel.Messenger {
         private final String name;
 
         Messages(String name) {
             this.name = name;
+        }
+
+        @Override
+        public boolean hears(String holderId) {
+            return receiver(holderId) != null;
         }
 
         @Override
@@ -275,7 +290,7 @@ final class SimServer implements SimLine.Host {
         public void contended(String holderId) {
             SimStore client = receiver(holderId);
             if (client != null) {
-                client.message(listener -> listener.contended(name, holderId));
+                client.message(name, listener -> listener.contended(name, holderId));
             }
         }
 
@@ -283,7 +298,7 @@ final class SimServer implements SimLine.Host {
         public void forced(String holderId) {
             SimStore client = receiver(holderId);
             if (client != null) {
-                client.message(listener -> listener.forced(name, holderId));
+                client.message(name, listener -> listener.forced(name, holderId));
             }
         }
 

@@ -35,12 +35,13 @@ public final class SimServerSite implements SimSite {
         SplittableRandom random = simulation.random;
         weather = simulation.calm ? Weather.fine() : Weather.random(random);
         long lag = random.nextInt(4) == 0 ? random.nextLong(1_000) * 1_000_000 : -1;
-        server = new SimServer(simulation.world, bug, lag);
+        server = new SimServer(simulation.world, bug, simulation.poolBug, simulation.calm, lag);
     }
 
     @Override
     public Link connect(String processId, SimTime time, SplittableRandom random) {
-        SimStore store = new SimStore(server, simulation.world, time, weather, random, losesAbandons, inSteps);
+        SimStore store = new SimStore(
+                server, simulation.world, time, weather, random, losesAbandons, simulation.poolBug, inSteps);
         server.connect(processId, store);
         return store;
     }
@@ -69,7 +70,7 @@ public final class SimServerSite implements SimSite {
         long step = random.nextLong(-3_000, 3_000) * 1_000_000;
         simulation.recorder.log("the server's clock jumps by %d ms", step / 1_000_000);
         if (step > 0) {
-            faults.forget(Simulation.NAMES);
+            faults.forget(simulation.names());
         }
         server.stepClock(step, name -> faults.forget(List.of(name)));
     }
@@ -80,7 +81,7 @@ public final class SimServerSite implements SimSite {
         simulation.recorder.log(
                 "the server crashes%s, for %d ms", keepsData ? "" : " and loses its data", down / 1_000_000);
         if (!keepsData) {
-            faults.forget(Simulation.NAMES);
+            faults.forget(simulation.names());
         }
         server.crash(keepsData, down);
     }
@@ -89,7 +90,7 @@ public final class SimServerSite implements SimSite {
         long down = faults.random().nextLong(50, 2_000) * 1_000_000;
         long step = faults.random().nextLong(-down, down);
         simulation.recorder.log("a replica takes over, after %d ms", down / 1_000_000);
-        faults.forget(Simulation.NAMES);
+        faults.forget(simulation.names());
         server.failOver(down, step);
     }
 
@@ -100,9 +101,14 @@ public final class SimServerSite implements SimSite {
 
     @Override
     public boolean isHeldBy(String processId) {
-        return Simulation.NAMES.stream()
-                .map(server::holder)
-                .anyMatch(holder -> holder != null && holder.startsWith(processId + ":"));
+        return simulation.names().stream()
+                .flatMap(name -> server.holders(name).stream())
+                .anyMatch(holder -> holder.startsWith(processId + ":"));
+    }
+
+    @Override
+    public boolean hasPools() {
+        return true;
     }
 
     @Override

@@ -2,6 +2,7 @@ package io.holdfast.verify.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.holdfast.engine.PoolBug;
 import io.holdfast.memory.VirtualTime;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
@@ -9,7 +10,7 @@ import org.junit.jupiter.api.Test;
 class SimServerTest {
 
     private final VirtualTime world = new VirtualTime();
-    private final SimServer server = new SimServer(world, ScriptBug.NONE, 0);
+    private final SimServer server = new SimServer(world, ScriptBug.NONE, PoolBug.NONE, true, 0);
 
     /** Seed 4559 had a clock that went back by more than the outage had lasted: that is not promised to be safe. */
     @Test

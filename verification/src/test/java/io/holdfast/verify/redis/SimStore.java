@@ -1,5 +1,6 @@
 package io.holdfast.verify.redis;
 
+import io.holdfast.engine.PoolBug;
 import io.holdfast.memory.VirtualTime;
 import io.holdfast.spi.AcquireAllReply;
 import io.holdfast.spi.AcquireReply;
@@ -18,9 +19,11 @@ import io.holdfast.spi.StoreState;
 import io.holdfast.verify.engine.SimLine;
 import io.holdfast.verify.engine.SimSite;
 import io.holdfast.verify.engine.SimTime;
+import io.holdfast.verify.engine.Simulation;
 import io.holdfast.verify.engine.Weather;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -38,6 +41,7 @@ final class SimStore implements LockStore, SimSite.Link, SimLine.Listener {
     private final Weather weather;
     private final SimLine line;
     private @Nullable StoreListener listener;
+    private final SimPools pools;
     private long connectedSinceNanos = PushedGrant.ALWAYS;
 
     /** An estimate of the server's clock, as the Redis store's: its time in the last reply, and when that came. */
@@ -58,12 +62,14 @@ final class SimStore implements LockStore, SimSite.Link, SimLine.Listener {
             Weather weather,
             SplittableRandom random,
             boolean losesAbandons,
+            PoolBug poolBug,
             boolean inSteps) {
         this.server = server;
         this.process = process;
         this.weather = weather;
         this.losesAbandons = losesAbandons;
         this.inSteps = inSteps;
+        this.pools = new SimPools(this, poolBug);
         this.line = new SimLine(world, process, server, weather, random, this);
         observe(server.now());
     }
@@ -116,7 +122,13 @@ final class SimStore implements LockStore, SimSite.Link, SimLine.Listener {
 
     @Override
     public void listensAgain() {
-        message(StoreListener::reconnected);
+        message("", receiver -> {
+            receiver.reconnected();
+            StoreListener ofPools = pools.listener;
+            if (ofPools != null) {
+                ofPools.reconnected();
+            }
+        });
     }
 
     @Override
@@ -124,21 +136,23 @@ final class SimStore implements LockStore, SimSite.Link, SimLine.Listener {
 
     /** Askings that were sent before the present connection may have been stamped by another server's clock. */
     void granted(String name, PushedGrant grant) {
-        message(listener -> listener.granted(new PushedGrant(
+        message(
                 name,
-                grant.holderId(),
-                grant.base(),
-                grant.waiting(),
-                grant.leaseMillis(),
-                grant.nonce(),
-                grant.sinceAskingMillis(),
-                connectedSinceNanos)));
+                listener -> listener.granted(new PushedGrant(
+                        name,
+                        grant.holderId(),
+                        grant.base(),
+                        grant.waiting(),
+                        grant.leaseMillis(),
+                        grant.nonce(),
+                        grant.sinceAskingMillis(),
+                        connectedSinceNanos)));
     }
 
     /** Something the server tells this client. */
-    void message(Consumer<StoreListener> message) {
+    void message(String name, Consumer<StoreListener> message) {
         line.message(() -> {
-            StoreListener receiver = listener;
+            StoreListener receiver = name.equals(Simulation.POOL) ? pools.listener : listener;
             if (receiver != null) {
                 message.accept(receiver);
             }
@@ -238,6 +252,11 @@ final class SimStore implements LockStore, SimSite.Link, SimLine.Listener {
     @Override
     public void listen(StoreListener receiver) {
         listener = receiver;
+    }
+
+    @Override
+    public Optional<LockStore> pools() {
+        return Optional.of(pools);
     }
 
     @Override

@@ -1,6 +1,7 @@
 package io.holdfast.verify.redis;
 
 import io.holdfast.LeaderBug;
+import io.holdfast.engine.PoolBug;
 import io.holdfast.engine.VerifyEngine.Rules;
 import io.holdfast.verify.engine.ReentryBug;
 import io.holdfast.verify.engine.SimRuns;
@@ -69,7 +70,7 @@ class SimulationTest extends SimulationSuite {
     void finds_wrong_reentry(ReentryBug bug) {
         SimRuns.assertFound(
                 bug.name(),
-                seed -> new Simulation(seed, Rules.RIGHT, bug, LeaderBug.NONE, SimulationTest::server));
+                seed -> new Simulation(seed, Rules.RIGHT, bug, LeaderBug.NONE, PoolBug.NONE, SimulationTest::server));
     }
 
     /** Seeded bugs of the leadership: every fourth history has candidates, and most of these show it. */
@@ -79,7 +80,17 @@ class SimulationTest extends SimulationSuite {
     void finds_wrong_leaders(LeaderBug bug) {
         SimRuns.assertFound(
                 bug.name(),
-                seed -> new Simulation(seed, Rules.RIGHT, ReentryBug.NONE, bug, SimulationTest::server));
+                seed -> new Simulation(seed, Rules.RIGHT, ReentryBug.NONE, bug, PoolBug.NONE, SimulationTest::server));
+    }
+
+    /** Seeded bugs of permits: every second history uses them. */
+    @ParameterizedTest(name = "{0}")
+    @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "NONE")
+    void finds_wrong_permits(PoolBug bug) {
+        SimRuns.assertFound(
+                bug.name(),
+                seed -> new Simulation(
+                        seed, Rules.RIGHT, ReentryBug.NONE, LeaderBug.NONE, bug, SimulationTest::server));
     }
 
     private static void assertFound(String bug, ScriptBug script, boolean losesAbandons) {

@@ -1,0 +1,175 @@
+package io.holdfast.engine;
+
+import io.holdfast.LockException;
+import io.holdfast.engine.PoolEngine.Pool;
+import io.holdfast.spi.AcquireRequest;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** What could be wrong with permits. Switched on one at a time, to see that it is found. */
+public enum PoolBug {
+    NONE,
+
+    // In the engine:
+
+    /** A grant, or another message, reaches another lane of the name. */
+    MESSAGE_TO_A_NEIGHBOR,
+    /** No message reaches the lane that it is for. */
+    MESSAGE_TO_NOBODY,
+    /** A lane that is over is still known by its numbers. */
+    NUMBERS_ARE_KEPT,
+    /** A request for several permits asks for one. */
+    WEIGHT_IS_FORGOTTEN,
+    /** A request asks by a limit that is one too large. */
+    LARGER_LIMIT,
+    /** A wait behind the gate has all of its time again when it is let in. */
+    DEADLINE_BEGINS_ANEW_AT_THE_GATE,
+    /** A wait behind the gate does not end by its time. */
+    NO_DEADLINE_BEHIND_THE_GATE,
+    /** Nobody is let in when another lane leaves. */
+    GATE_ADMITS_NOBODY,
+    /** A lane that has left is still counted. */
+    GATE_KEEPS_THOSE_THAT_LEAVE,
+    /** All lanes ask the store. */
+    GATE_IS_OPEN,
+    LOSS_IS_NOT_TOLD,
+
+    // At the client's end of the network:
+
+    NOTHING_IS_WITHDRAWN,
+
+    // At the server:
+
+    GRANT_IS_NOT_SENT,
+    NO_NOT_AFTER,
+    REMAINING_OF_MINUS_ONE,
+    LEAVING_SERVES_NOBODY,
+    SMALL_OVERTAKES_LARGE,
+    RELEASE_AGAIN_SUBTRACTS_AGAIN;
+
+    PoolEngine.Maker engines() {
+        return WrongEngine::new;
+    }
+
+    private final class WrongEngine extends PoolEngine {
+
+        private final List<Lane> opened = new ArrayList<>();
+
+        WrongEngine(Engine locks, StoreOpening opening) {
+            super(locks, opening);
+        }
+
+        @Override
+        Gate newGate() {
+            return new WrongGate();
+        }
+
+        @Override
+        Lane newLane(Pool pool, PoolRequest wanted) {
+            Lane lane = new WrongLane(this, pool, wanted);
+            opened.add(lane);
+            return lane;
+        }
+
+        @Override
+        void retire(NameEngine retired) {
+            Lane lane = (Lane) retired;
+            opened.remove(lane);
+            List<Long> numbers = List.copyOf(lane.numbers());
+            super.retire(retired);
+            if (PoolBug.this == NUMBERS_ARE_KEPT) {
+                numbers.forEach(number -> map(number, lane));
+            }
+        }
+
+        @Override
+        @Nullable
+        Lane lane(String holderId) {
+            Lane right = super.lane(holderId);
+            return switch (PoolBug.this) {
+                case MESSAGE_TO_A_NEIGHBOR ->
+                    opened.stream().filter(lane -> lane != right).findFirst().orElse(right);
+                case MESSAGE_TO_NOBODY -> null;
+                default -> right;
+            };
+        }
+    }
+
+    private final class WrongGate extends Gate {
+
+        @Override
+        boolean enter(Lane lane) {
+            return PoolBug.this == GATE_IS_OPEN || super.enter(lane);
+        }
+
+        @Override
+        void leave(Lane lane) {
+            if (PoolBug.this != GATE_KEEPS_THOSE_THAT_LEAVE) {
+                super.leave(lane);
+            }
+        }
+
+        @Override
+        void admit() {
+            if (PoolBug.this != GATE_ADMITS_NOBODY) {
+                super.admit();
+            }
+        }
+    }
+
+    @SuppressWarnings("serial") // nobody writes it anywhere
+    private final class WrongLane extends Lane {
+
+        /** What it asks for, sent or not. */
+        private @Nullable Attempt asking;
+
+        WrongLane(PoolEngine pools, Pool pool, PoolRequest wanted) {
+            super(pools, pool, wanted);
+        }
+
+        @Override
+        public void sendAcquire(Attempt attempt) {
+            asking = attempt;
+            super.sendAcquire(attempt);
+        }
+
+        @Override
+        AcquireRequest request(Attempt attempt) {
+            AcquireRequest right = super.request(attempt);
+            return switch (PoolBug.this) {
+                case WEIGHT_IS_FORGOTTEN -> right.weighing(1, right.capacity());
+                case LARGER_LIMIT -> right.weighing(right.weight(), right.capacity() + 1);
+                default -> right;
+            };
+        }
+
+        @Override
+        void onAdmitted() {
+            super.onAdmitted();
+            if (PoolBug.this == DEADLINE_BEGINS_ANEW_AT_THE_GATE) {
+                handle(state -> {
+                    Waiter waiter = state.firstWaiter();
+                    if (waiter != null && waiter.timer != null) {
+                        waiter.timer.cancel();
+                        scheduleTimeout(waiter, waiter.waitNanos);
+                    }
+                });
+            }
+        }
+
+        @Override
+        public boolean onLeave(Waiter waiter, Waiter.State outcome, @Nullable LockException why) {
+            boolean behind = asking != null && asking.sent == null;
+            return PoolBug.this == NO_DEADLINE_BEHIND_THE_GATE && behind && outcome == Waiter.State.TIMED_OUT
+                    || super.onLeave(waiter, outcome, why);
+        }
+
+        @Override
+        public void reportLoss(ActiveLease lease, String why, boolean answered) {
+            if (PoolBug.this != LOSS_IS_NOT_TOLD) {
+                super.reportLoss(lease, why, answered);
+            }
+        }
+    }
+}
