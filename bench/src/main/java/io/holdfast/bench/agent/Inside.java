@@ -3,14 +3,20 @@ package io.holdfast.bench.agent;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** Detects two threads at once in one critical section of this process; cheap enough for a measured loop. */
+/** Detects too many threads at once in one critical section of this process; cheap enough for a measured loop. */
 final class Inside {
 
+    private final int most;
     private final AtomicInteger inside = new AtomicInteger();
     private final AtomicLong violations = new AtomicLong();
 
+    /** @param most how many may be inside */
+    Inside(int most) {
+        this.most = most;
+    }
+
     void enter() {
-        if (inside.incrementAndGet() != 1) {
+        if (inside.incrementAndGet() > most) {
             violations.incrementAndGet();
         }
     }

@@ -12,18 +12,19 @@ import java.util.Map;
  *
  * <p>Order: {@code threads}; {@code name}, with {@code own=true} one for each thread; {@code nested}, for reentrant
  * pairs; {@code from} and {@code to}, by nanoTime; {@code section}, the ns to stay inside; {@code journal}, a file or
- * empty.
+ * empty; {@code most}, how many may be inside at once, or 1.
  */
 final class PairTask implements Task {
 
     @Override
     public Map<String, Double> run(Handle handle, Message order) throws Exception {
         boolean own = order.flag("own");
-        Inside shared = new Inside();
+        int permits = Integer.parseInt(order.fields().getOrDefault("most", "1"));
+        Inside shared = new Inside(permits);
         List<PairLoop> loops = new ArrayList<>();
         List<Inside> detectors = new ArrayList<>();
         for (int i = 0; i < order.count("threads"); i++) {
-            Inside inside = own ? new Inside() : shared;
+            Inside inside = own ? new Inside(permits) : shared;
             detectors.add(inside);
             String name = order.text("name") + (own ? "-" + i : "");
             loops.add(new PairLoop(handle, order, name, inside));

@@ -19,7 +19,7 @@ final class VirtualThreadsTask implements Task {
         int names = order.count("names");
         Inside[] inside = new Inside[names];
         for (int i = 0; i < names; i++) {
-            inside[i] = new Inside();
+            inside[i] = new Inside(1);
         }
         AtomicInteger failed = new AtomicInteger();
         CountDownLatch done = new CountDownLatch(threads);

@@ -17,17 +17,21 @@ import java.util.Objects;
  * speed of a shared machine changes by more than that from minute to minute. So the peers hold at the same time, each
  * at a server of its own, and a ratio compares the same seconds.
  */
-final class HeldCase implements Case {
+record HeldCase(String id) implements Case {
+
+    /** Locks. */
+    static final HeldCase LOCKS = new HeldCase("held");
+
+    /** Permits, all of one pool, beside locks. */
+    static final HeldCase PERMITS = new HeldCase("permits-held");
 
     private static final Duration LEASE = Duration.ofSeconds(3);
 
     @Override
-    public String id() {
-        return "held";
-    }
-
-    @Override
     public List<String> peers(Profile profile) {
+        if (this.equals(PERMITS)) {
+            return List.of("holdfast", "holdfast-permits");
+        }
         return profile.isShort()
                 ? List.of("holdfast", "lettuce-scripts", "redisson")
                 : List.of("holdfast", "lettuce-scripts", "redisson", "spring-renewing");

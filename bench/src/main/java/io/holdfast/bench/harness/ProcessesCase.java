@@ -13,7 +13,7 @@ import java.util.Map;
 /** Several processes compete for one name all the time; the size is their number. */
 record ProcessesCase(String id, int threads) implements Case {
 
-    private static final List<String> SMALL = List.of("-Xmx256m", "-XX:+UseSerialGC");
+    static final List<String> SMALL = List.of("-Xmx256m", "-XX:+UseSerialGC");
 
     static final ProcessesCase ONE_THREAD = new ProcessesCase("processes-x1", 1);
     static final ProcessesCase FOUR_THREADS = new ProcessesCase("processes-x4", 4);

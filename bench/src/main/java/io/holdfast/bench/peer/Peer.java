@@ -94,6 +94,25 @@ public enum Peer {
             return new CuratorHandle(uri);
         }
     },
+    /** One of five permits in place of a lock, as its kin. */
+    HOLDFAST_PERMITS("holdfast-permits", Traits.NONE) {
+        @Override
+        public Handle open(String uri, Duration lease) {
+            return PermitsHandle.holdfast(uri, lease);
+        }
+    },
+    REDISSON_PERMITS("redisson-permits", Traits.NONE) {
+        @Override
+        public Handle open(String uri, Duration lease) {
+            return PermitsHandle.expirable(uri);
+        }
+    },
+    REDISSON_SEMAPHORE("redisson-semaphore", Traits.NONE) {
+        @Override
+        public Handle open(String uri, Duration lease) {
+            return PermitsHandle.semaphore(uri);
+        }
+    },
     JEDIS("jedis", Traits.NONE) {
         @Override
         public Handle open(String uri, Duration lease) {

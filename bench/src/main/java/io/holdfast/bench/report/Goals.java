@@ -35,6 +35,7 @@ final class Goals {
         }
         processes();
         crowded();
+        permits();
         time();
         return List.copyOf(lines);
     }
@@ -128,6 +129,26 @@ final class Goals {
                 "8 processes × 4 threads: most / least per process",
                 1.5,
                 spread("processes-x4", 8, "mostOfProcess", "leastOfProcess"));
+    }
+
+    private void permits() {
+        for (int jvms : results.sizes("permits")) {
+            String question = "5 permits, " + jvms + " processes × 8 threads: ";
+            atMost(
+                    question + "commands per acquisition",
+                    2.2,
+                    results.median("permits", jvms, "holdfast-permits", "commands"));
+            atMost(
+                    question + "longest wait / fair share",
+                    3,
+                    results.median("permits", jvms, "holdfast-permits", "longestByFair"));
+        }
+        for (int held : results.sizes("permits-held")) {
+            atMost(
+                    held + " permits held: client CPU, × locks",
+                    1.5,
+                    results.ratio("permits-held", held, "clientCpuPercent", "holdfast-permits", US));
+        }
     }
 
     private void time() {

@@ -1,0 +1,102 @@
+package io.holdfast.bench.harness;
+
+import io.holdfast.bench.agent.Journal;
+import io.holdfast.bench.agent.Message;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Several processes compete for five permits all the time, with eight threads each; the size is the number of processes.
+ * A permit is held for a moment, so that what is measured is the wait for one, and not an idle pool.
+ */
+final class PermitsCase implements Case {
+
+    private static final int PERMITS = 5;
+    private static final int THREADS = 8;
+    private static final Duration SECTION = Duration.ofMillis(2);
+
+    @Override
+    public String id() {
+        return "permits";
+    }
+
+    @Override
+    public List<String> peers(Profile profile) {
+        return List.of("holdfast-permits", "redisson-permits", "redisson-semaphore");
+    }
+
+    @Override
+    public List<Integer> sizes(Profile profile) {
+        return profile.jvms();
+    }
+
+    @Override
+    public List<String> jvmArgs() {
+        return ProcessesCase.SMALL;
+    }
+
+    @Override
+    public Map<String, Double> measure(Bench bench, String peer, int size) throws Exception {
+        List<AgentProcess> used = bench.open(peer, size, Bench.LEASE);
+        String name = bench.freshName();
+        List<Path> journals = new ArrayList<>();
+        for (int i = 0; i < size; i++) {
+            journals.add(bench.scratchFile("journal-" + i));
+        }
+        Bench.Observed observed = bench.window(peer, used, () -> orders(name, journals));
+        bench.close(used);
+
+        List<Message> answers = observed.answers();
+        Map<String, Double> figures = new LinkedHashMap<>(observed.figures());
+        double longestMs = Bench.max(answers, "longestWaitMs");
+        // Who waits for its turn among all others waits for as long as all of them together take once.
+        double fairMs = 1_000.0 * size * THREADS / figures.getOrDefault("rate", Double.NaN);
+        figures.put("longestWaitMs", longestMs);
+        figures.put("longestByFair", longestMs / fairMs);
+        figures.put("leastOfProcess", Bench.min(answers, "acquisitions"));
+        figures.put("mostOfProcess", Bench.max(answers, "acquisitions"));
+        figures.merge("violations", (double) tooMany(journals), Double::sum);
+        return figures;
+    }
+
+    private static List<Message> orders(String name, List<Path> journals) throws IOException {
+        List<Message> orders = new ArrayList<>();
+        for (Path journal : journals) {
+            Files.deleteIfExists(journal);
+            orders.add(PairCases.order(name, THREADS)
+                    .with("most", PERMITS)
+                    .with("section", SECTION.toNanos())
+                    .with("journal", journal));
+        }
+        return orders;
+    }
+
+    /** A thread comes in (+1) or leaves (-1). */
+    private record Step(long nanos, int by) {}
+
+    /** Returns how many times a thread was inside beside as many as there are permits. */
+    private static long tooMany(List<Path> journals) throws IOException {
+        List<Step> steps = new ArrayList<>();
+        for (Path journal : journals) {
+            long[] times = Journal.read(journal);
+            for (int i = 0; i < times.length; i++) {
+                steps.add(new Step(times[i], i % 2 == 0 ? 1 : -1));
+            }
+        }
+        steps.sort(Comparator.comparingLong(Step::nanos).thenComparingInt(Step::by));
+        long tooMany = 0;
+        int inside = 0;
+        for (Step step : steps) {
+            inside += step.by();
+            tooMany += step.by() > 0 && inside > PERMITS ? 1 : 0;
+        }
+        return tooMany;
+    }
+}
