@@ -25,6 +25,10 @@ class Lane extends NameEngine {
     private final PoolEngine pools;
     private final Pool pool;
     private final PoolRequest wanted;
+
+    /** Its place among the client's lanes, in the order of their opening. */
+    final long opened;
+
     private final List<Long> numbers = new ArrayList<>(1); // by lock
 
     /** The attempt that waits at the store or behind the gate; null if none does. */
@@ -41,6 +45,7 @@ class Lane extends NameEngine {
         this.pools = pools;
         this.pool = pool;
         this.wanted = wanted;
+        this.opened = pools.opened.incrementAndGet();
     }
 
     @Override

@@ -13,6 +13,7 @@ import io.holdfast.spi.HolderId;
 import io.holdfast.spi.StoreState;
 import java.time.Duration;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -22,6 +23,8 @@ import java.util.Set;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.ConcurrentSkipListSet;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -46,6 +49,9 @@ public class PoolEngine extends EngineParts {
     /** By their names at the store. */
     private final ConcurrentMap<String, Pool> pools = new ConcurrentHashMap<>();
 
+    /** How many lanes have been opened. */
+    final AtomicLong opened = new AtomicLong();
+
     /** By the numbers of their acquisitions. */
     private final ConcurrentMap<Long, Lane> lanes = new ConcurrentHashMap<>();
 
@@ -61,8 +67,11 @@ public class PoolEngine extends EngineParts {
         final String storedName;
         final Gate gate;
 
-        /** Changed only by {@link PoolEngine}, while it maps the name. */
-        final Set<Lane> lanes = ConcurrentHashMap.newKeySet();
+        /**
+         * In the order in which they were opened, so that those that ask again after a reconnection do so in that order.
+         * Changed only by {@link PoolEngine}, while it maps the name.
+         */
+        final Set<Lane> lanes = new ConcurrentSkipListSet<>(Comparator.comparingLong(lane -> lane.opened));
 
         /** The leases that threads own. Set by the lane of the lease, under its lock. */
         final ConcurrentMap<Thread, ActiveLease> owned = new ConcurrentHashMap<>();

@@ -54,7 +54,7 @@ public enum PoolBug {
 
     private final class WrongEngine extends PoolEngine {
 
-        private final List<Lane> opened = new ArrayList<>();
+        private final List<Lane> live = new ArrayList<>();
 
         WrongEngine(Engine locks, StoreOpening opening) {
             super(locks, opening);
@@ -68,14 +68,14 @@ public enum PoolBug {
         @Override
         Lane newLane(Pool pool, PoolRequest wanted) {
             Lane lane = new WrongLane(this, pool, wanted);
-            opened.add(lane);
+            live.add(lane);
             return lane;
         }
 
         @Override
         void retire(NameEngine retired) {
             Lane lane = (Lane) retired;
-            opened.remove(lane);
+            live.remove(lane);
             List<Long> numbers = List.copyOf(lane.numbers());
             super.retire(retired);
             if (PoolBug.this == NUMBERS_ARE_KEPT) {
@@ -89,7 +89,7 @@ public enum PoolBug {
             Lane right = super.lane(holderId);
             return switch (PoolBug.this) {
                 case MESSAGE_TO_A_NEIGHBOR ->
-                    opened.stream().filter(lane -> lane != right).findFirst().orElse(right);
+                    live.stream().filter(lane -> lane != right).findFirst().orElse(right);
                 case MESSAGE_TO_NOBODY -> null;
                 default -> right;
             };
