@@ -33,7 +33,7 @@ import java.util.concurrent.locks.ReadWriteLock;
  * readers are valid at once. So a resource stores the tokens of writers alone, and never that of a reader. A reader
  * whose token is smaller than the stored one is late: what it has read may be old.
  *
- * <p>Needs a store that has read-write locks: Redis in mode {@code lua}, or memory. On any other store, the first
+ * <p>Needs a store that has read-write locks: Redis in mode {@code lua}, a database, or memory. On any other store, the first
  * command fails with {@link LockStoreException}. The lock, the permits and the read-write lock of one name are different
  * things. A listener, a tracer and the flight recorder see {@code read:} or {@code write:} before the name.
  *

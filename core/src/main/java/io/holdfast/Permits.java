@@ -41,7 +41,7 @@ import org.jspecify.annotations.Nullable;
  * with the new one may run side by side: each request is granted only if all permits that are held or were asked for
  * before, and its own, are within its limit. A lowered limit ends no permit that is held.
  *
- * <p>Needs a store that has permits: Redis in mode {@code lua}, or memory. On any other store, the first acquisition
+ * <p>Needs a store that has permits: Redis in mode {@code lua}, a database, or memory. On any other store, the first acquisition
  * fails with {@link LockStoreException}. {@link LockOptions#fair} and {@link LockOptions#tenure} change nothing here.
  * A listener, a tracer, the flight recorder and tools see {@value #SHOWN_PREFIX} before the name.
  *
