@@ -40,7 +40,7 @@ import org.junit.jupiter.api.Test;
  * }
  * }</pre>
  */
-public abstract class PoolContract extends LockStoreContract {
+public abstract class PoolContract extends ReadWriteContract {
 
     private static final int CAPACITY = 5;
     private static final int TOO_MUCH = AcquireRequest.CAPACITY_MAX + 1;
