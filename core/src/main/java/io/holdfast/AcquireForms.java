@@ -4,7 +4,6 @@ import static java.util.Objects.requireNonNull;
 
 import io.holdfast.engine.Engine;
 import io.holdfast.engine.MultiAcquisition;
-import io.holdfast.engine.WaitMode;
 import io.holdfast.engine.Waiter;
 import java.time.Duration;
 import java.util.Collection;
@@ -32,12 +31,12 @@ abstract sealed class AcquireForms permits TaskForms {
     @CheckReturnValue
     public Lease acquire(String name, LockOptions options) throws InterruptedException {
         Waiter.ensureNotInterrupted();
-        return submit(name, options, WaitMode.PATIENT).await();
+        return submit(name, options, Waiter.Mode.PATIENT).await();
     }
 
     /** Acquires the lock as {@link #tryAcquire(String)} does, with options that have no wait time. */
     final Optional<Lease> tryOnce(String name, LockOptions options) {
-        return submit(name, options, WaitMode.TRY).awaitUninterruptibly();
+        return submit(name, options, Waiter.Mode.TRY).awaitUninterruptibly();
     }
 
     /**
@@ -51,10 +50,10 @@ abstract sealed class AcquireForms permits TaskForms {
     @CheckReturnValue
     public Optional<Lease> tryAcquire(String name, LockOptions options) throws InterruptedException {
         Waiter.ensureNotInterrupted();
-        return submit(name, options, WaitMode.TRY).awaitOptional();
+        return submit(name, options, Waiter.Mode.TRY).awaitOptional();
     }
 
-    private Waiter submit(String name, LockOptions options, WaitMode mode) {
+    private Waiter submit(String name, LockOptions options, Waiter.Mode mode) {
         return requireNonNull(options, "options").isForTask()
                 ? engine().submitTask(name, options, mode)
                 : engine().submit(name, options, mode, null);
@@ -68,13 +67,13 @@ abstract sealed class AcquireForms permits TaskForms {
     @CheckReturnValue
     public CompletionStage<Lease> acquireAsync(String name, LockOptions options) {
         return staged(
-                () -> engine().submitAsync(name, options, WaitMode.PATIENT).stage());
+                () -> engine().submitAsync(name, options, Waiter.Mode.PATIENT).stage());
     }
 
     /** Acquires the lock as {@link #tryAcquire(String, LockOptions)} does, without a thread that waits. */
     @CheckReturnValue
     public CompletionStage<Optional<Lease>> tryAcquireAsync(String name, LockOptions options) {
-        return staged(() -> engine().submitAsync(name, options, WaitMode.TRY).optionalStage());
+        return staged(() -> engine().submitAsync(name, options, Waiter.Mode.TRY).optionalStage());
     }
 
     /**
@@ -94,7 +93,7 @@ abstract sealed class AcquireForms permits TaskForms {
      */
     @CheckReturnValue
     public MultiLease acquireAll(Collection<String> names, LockOptions options) throws InterruptedException {
-        return new MultiAcquisition(engine(), names, options, WaitMode.PATIENT).await();
+        return new MultiAcquisition(engine(), names, options, Waiter.Mode.PATIENT).await();
     }
 
     /**
@@ -106,7 +105,7 @@ abstract sealed class AcquireForms permits TaskForms {
     @CheckReturnValue
     public Optional<MultiLease> tryAcquireAll(Collection<String> names, LockOptions options)
             throws InterruptedException {
-        return new MultiAcquisition(engine(), names, options, WaitMode.TRY).awaitOptional();
+        return new MultiAcquisition(engine(), names, options, Waiter.Mode.TRY).awaitOptional();
     }
 
     /**
@@ -115,7 +114,7 @@ abstract sealed class AcquireForms permits TaskForms {
      */
     @CheckReturnValue
     public CompletionStage<MultiLease> acquireAllAsync(Collection<String> names, LockOptions options) {
-        return new MultiAcquisition(engine(), names, options, WaitMode.PATIENT).stage();
+        return new MultiAcquisition(engine(), names, options, Waiter.Mode.PATIENT).stage();
     }
 
     /**
@@ -124,7 +123,7 @@ abstract sealed class AcquireForms permits TaskForms {
      */
     @CheckReturnValue
     public CompletionStage<Optional<MultiLease>> tryAcquireAllAsync(Collection<String> names, LockOptions options) {
-        return new MultiAcquisition(engine(), names, options, WaitMode.TRY).optionalStage();
+        return new MultiAcquisition(engine(), names, options, Waiter.Mode.TRY).optionalStage();
     }
 
     // --- without options, or with a wait alone ---

@@ -5,7 +5,6 @@ import static java.util.Objects.requireNonNull;
 import io.holdfast.engine.Engine;
 import io.holdfast.engine.Limits;
 import io.holdfast.engine.PoolRequest;
-import io.holdfast.engine.WaitMode;
 import io.holdfast.engine.Waiter;
 import java.time.Duration;
 import java.util.Optional;
@@ -119,7 +118,7 @@ public final class Permits {
     @CheckReturnValue
     public Lease acquire(LockOptions options) throws InterruptedException {
         Waiter.ensureNotInterrupted();
-        return submit(options, WaitMode.PATIENT).await();
+        return submit(options, Waiter.Mode.PATIENT).await();
     }
 
     /**
@@ -134,7 +133,7 @@ public final class Permits {
     }
 
     private Optional<Lease> tryOnce(LockOptions options) {
-        return submit(options, WaitMode.TRY).awaitUninterruptibly();
+        return submit(options, Waiter.Mode.TRY).awaitUninterruptibly();
     }
 
     /**
@@ -157,10 +156,10 @@ public final class Permits {
     @CheckReturnValue
     public Optional<Lease> tryAcquire(LockOptions options) throws InterruptedException {
         Waiter.ensureNotInterrupted();
-        return submit(options, WaitMode.TRY).awaitOptional();
+        return submit(options, Waiter.Mode.TRY).awaitOptional();
     }
 
-    private Waiter submit(LockOptions options, WaitMode mode) {
+    private Waiter submit(LockOptions options, Waiter.Mode mode) {
         boolean isForTask = requireNonNull(options, "options").isForTask();
         return engine.get().pools().submit(wanted, options, mode, isForTask);
     }
@@ -188,7 +187,7 @@ public final class Permits {
     public CompletionStage<Lease> acquireAsync(LockOptions options) {
         return AcquireForms.staged(() -> engine.get()
                 .pools()
-                .submitAsync(wanted, options, WaitMode.PATIENT)
+                .submitAsync(wanted, options, Waiter.Mode.PATIENT)
                 .stage());
     }
 
@@ -207,8 +206,10 @@ public final class Permits {
     /** Acquires as {@link #tryAcquire(LockOptions)} does, without a thread that waits. */
     @CheckReturnValue
     public CompletionStage<Optional<Lease>> tryAcquireAsync(LockOptions options) {
-        return AcquireForms.staged(() ->
-                engine.get().pools().submitAsync(wanted, options, WaitMode.TRY).optionalStage());
+        return AcquireForms.staged(() -> engine.get()
+                .pools()
+                .submitAsync(wanted, options, Waiter.Mode.TRY)
+                .optionalStage());
     }
 
     // --- for people and tools ---

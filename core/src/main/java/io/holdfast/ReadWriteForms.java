@@ -3,7 +3,6 @@ package io.holdfast;
 import static java.util.Objects.requireNonNull;
 
 import io.holdfast.engine.PoolRequest;
-import io.holdfast.engine.WaitMode;
 import io.holdfast.engine.Waiter;
 import java.time.Duration;
 import java.util.Optional;
@@ -15,19 +14,20 @@ import java.util.concurrent.CompletionStage;
  */
 abstract sealed class ReadWriteForms extends TaskForms permits LockClient {
 
-    private Waiter submit(PoolRequest share, LockOptions options, WaitMode mode) {
+    private Waiter submit(PoolRequest share, LockOptions options, Waiter.Mode mode) {
         return engine().pools()
                 .submit(share, options, mode, requireNonNull(options, "options").isForTask());
     }
 
     private CompletionStage<Lease> patient(PoolRequest share, LockOptions options) {
-        return staged(() ->
-                engine().pools().submitAsync(share, options, WaitMode.PATIENT).stage());
+        return staged(() -> engine().pools()
+                .submitAsync(share, options, Waiter.Mode.PATIENT)
+                .stage());
     }
 
     private CompletionStage<Optional<Lease>> trying(PoolRequest share, LockOptions options) {
-        return staged(
-                () -> engine().pools().submitAsync(share, options, WaitMode.TRY).optionalStage());
+        return staged(() ->
+                engine().pools().submitAsync(share, options, Waiter.Mode.TRY).optionalStage());
     }
 
     // --- for a reader ---
@@ -65,7 +65,7 @@ abstract sealed class ReadWriteForms extends TaskForms permits LockClient {
     @CheckReturnValue
     public Lease acquireRead(String name, LockOptions options) throws InterruptedException {
         Waiter.ensureNotInterrupted();
-        return submit(PoolRequest.reading(name), options, WaitMode.PATIENT).await();
+        return submit(PoolRequest.reading(name), options, Waiter.Mode.PATIENT).await();
     }
 
     /**
@@ -76,7 +76,7 @@ abstract sealed class ReadWriteForms extends TaskForms permits LockClient {
      */
     @CheckReturnValue
     public Optional<Lease> tryAcquireRead(String name) {
-        return submit(PoolRequest.reading(name), LockOptions.defaults(), WaitMode.TRY)
+        return submit(PoolRequest.reading(name), LockOptions.defaults(), Waiter.Mode.TRY)
                 .awaitUninterruptibly();
     }
 
@@ -97,7 +97,7 @@ abstract sealed class ReadWriteForms extends TaskForms permits LockClient {
     @CheckReturnValue
     public Optional<Lease> tryAcquireRead(String name, LockOptions options) throws InterruptedException {
         Waiter.ensureNotInterrupted();
-        return submit(PoolRequest.reading(name), options, WaitMode.TRY).awaitOptional();
+        return submit(PoolRequest.reading(name), options, Waiter.Mode.TRY).awaitOptional();
     }
 
     /** Acquires as {@link #acquireRead(String)} does, without a thread that waits. */
@@ -173,7 +173,7 @@ abstract sealed class ReadWriteForms extends TaskForms permits LockClient {
     @CheckReturnValue
     public Lease acquireWrite(String name, LockOptions options) throws InterruptedException {
         Waiter.ensureNotInterrupted();
-        return submit(PoolRequest.writing(name), options, WaitMode.PATIENT).await();
+        return submit(PoolRequest.writing(name), options, Waiter.Mode.PATIENT).await();
     }
 
     /**
@@ -184,7 +184,7 @@ abstract sealed class ReadWriteForms extends TaskForms permits LockClient {
      */
     @CheckReturnValue
     public Optional<Lease> tryAcquireWrite(String name) {
-        return submit(PoolRequest.writing(name), LockOptions.defaults(), WaitMode.TRY)
+        return submit(PoolRequest.writing(name), LockOptions.defaults(), Waiter.Mode.TRY)
                 .awaitUninterruptibly();
     }
 
@@ -205,7 +205,7 @@ abstract sealed class ReadWriteForms extends TaskForms permits LockClient {
     @CheckReturnValue
     public Optional<Lease> tryAcquireWrite(String name, LockOptions options) throws InterruptedException {
         Waiter.ensureNotInterrupted();
-        return submit(PoolRequest.writing(name), options, WaitMode.TRY).awaitOptional();
+        return submit(PoolRequest.writing(name), options, Waiter.Mode.TRY).awaitOptional();
     }
 
     /** Acquires as {@link #acquireWrite(String)} does, without a thread that waits. */

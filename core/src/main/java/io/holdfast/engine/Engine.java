@@ -71,14 +71,14 @@ public final class Engine extends EngineParts {
     }
 
     /** Starts an acquisition for the calling thread to wait for. */
-    public Waiter submit(String name, LockOptions options, WaitMode mode, @Nullable Thread owner) {
+    public Waiter submit(String name, LockOptions options, Waiter.Mode mode, @Nullable Thread owner) {
         return submit(
                 Limits.checkName(name),
                 Waiter.blocking(requireNonNull(options, "options"), mode, owner, settings.time.nanoTime()));
     }
 
     /** Starts an acquisition for the calling thread, which runs a task under the lease and then releases it. */
-    public Waiter submitTask(String name, LockOptions options, WaitMode mode) {
+    public Waiter submitTask(String name, LockOptions options, Waiter.Mode mode) {
         return submit(Limits.checkName(name), Waiter.forTask(options, mode, settings.time.nanoTime()));
     }
 
@@ -93,7 +93,7 @@ public final class Engine extends EngineParts {
     }
 
     /** Starts an acquisition for a stage. */
-    public Waiter submitAsync(String name, LockOptions options, WaitMode mode) {
+    public Waiter submitAsync(String name, LockOptions options, Waiter.Mode mode) {
         return submit(
                 Limits.checkName(name),
                 Waiter.asynchronous(requireNonNull(options, "options"), mode, settings.time.nanoTime()));

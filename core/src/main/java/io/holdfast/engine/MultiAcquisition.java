@@ -40,7 +40,7 @@ public final class MultiAcquisition {
     private final Engine engine;
     private final List<String> names;
     private final LockOptions options;
-    private final WaitMode mode;
+    private final Waiter.Mode mode;
     private final TimeSource time;
     private final long startNanos;
     private final long waitNanos;
@@ -77,7 +77,7 @@ public final class MultiAcquisition {
      */
     private volatile List<CompletableFuture<Optional<Lease>>> waiting = List.of();
 
-    public MultiAcquisition(Engine engine, Collection<String> names, LockOptions options, WaitMode mode) {
+    public MultiAcquisition(Engine engine, Collection<String> names, LockOptions options, Waiter.Mode mode) {
         this.engine = engine;
         this.options = requireNonNull(options, "options");
         this.mode = mode;

@@ -90,19 +90,19 @@ public class PoolEngine extends EngineParts {
      *
      * @param isForTask whether the thread runs a task under the lease and then releases that
      */
-    public Waiter submit(PoolRequest wanted, LockOptions options, WaitMode mode, boolean isForTask) {
+    public Waiter submit(PoolRequest wanted, LockOptions options, Waiter.Mode mode, boolean isForTask) {
         long now = settings.time.nanoTime();
         return submit(
                 wanted, isForTask ? Waiter.forTask(options, mode, now) : Waiter.blocking(options, mode, null, now));
     }
 
     /** Starts an acquisition for the calling thread, which waits for it and will own the lease. */
-    Waiter submitOwned(PoolRequest wanted, LockOptions options, WaitMode mode, Thread owner) {
+    Waiter submitOwned(PoolRequest wanted, LockOptions options, Waiter.Mode mode, Thread owner) {
         return submit(wanted, Waiter.blocking(options, mode, owner, settings.time.nanoTime()));
     }
 
     /** Starts an acquisition for a stage. */
-    public Waiter submitAsync(PoolRequest wanted, LockOptions options, WaitMode mode) {
+    public Waiter submitAsync(PoolRequest wanted, LockOptions options, Waiter.Mode mode) {
         return submit(wanted, Waiter.asynchronous(requireNonNull(options, "options"), mode, settings.time.nanoTime()));
     }
 

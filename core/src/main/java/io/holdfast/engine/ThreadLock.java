@@ -52,7 +52,7 @@ public class ThreadLock implements DistributedLock {
         if (!enterAgain()) {
             refuseIfHopeless();
             // PATIENT and without a wait time: it ends with a lease or an exception.
-            submit(options, WaitMode.PATIENT).awaitUninterruptibly();
+            submit(options, Waiter.Mode.PATIENT).awaitUninterruptibly();
         }
     }
 
@@ -61,7 +61,7 @@ public class ThreadLock implements DistributedLock {
         Waiter.ensureNotInterrupted();
         if (!enterAgain()) {
             refuseIfHopeless();
-            submit(LockOptions.defaults(), WaitMode.PATIENT).await();
+            submit(LockOptions.defaults(), Waiter.Mode.PATIENT).await();
         }
     }
 
@@ -69,7 +69,7 @@ public class ThreadLock implements DistributedLock {
     public boolean tryLock() {
         return enterAgain()
                 || (isPossible(Thread.currentThread())
-                        && submit(LockOptions.defaults(), WaitMode.TRY)
+                        && submit(LockOptions.defaults(), Waiter.Mode.TRY)
                                 .awaitUninterruptibly()
                                 .isPresent());
     }
@@ -88,7 +88,7 @@ public class ThreadLock implements DistributedLock {
         Waiter.ensureNotInterrupted();
         return enterAgain()
                 || (isPossible(Thread.currentThread())
-                        && submit(options, WaitMode.TRY).awaitOptional().isPresent());
+                        && submit(options, Waiter.Mode.TRY).awaitOptional().isPresent());
     }
 
     @Override
@@ -161,7 +161,7 @@ public class ThreadLock implements DistributedLock {
         }
     }
 
-    private Waiter submit(LockOptions options, WaitMode mode) {
+    private Waiter submit(LockOptions options, Waiter.Mode mode) {
         return submit(options, mode, Thread.currentThread());
     }
 
@@ -198,7 +198,7 @@ public class ThreadLock implements DistributedLock {
         return true;
     }
 
-    Waiter submit(LockOptions options, WaitMode mode, Thread thread) {
+    Waiter submit(LockOptions options, Waiter.Mode mode, Thread thread) {
         return engine().submit(name, options, mode, thread);
     }
 

@@ -132,7 +132,7 @@ public final class ThreadReadWriteLock implements DistributedReadWriteLock {
         }
 
         @Override
-        Waiter submit(LockOptions options, WaitMode mode, Thread thread) {
+        Waiter submit(LockOptions options, Waiter.Mode mode, Thread thread) {
             return engine().pools().submitOwned(wanted, options, mode, thread);
         }
 

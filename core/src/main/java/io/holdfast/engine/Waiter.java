@@ -34,6 +34,14 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Waiter {
 
+    /** What a waiter without a wait time of its own does, and how the caller receives the end of the wait. */
+    public enum Mode {
+        /** Waits as long as needed; the end of a bounded wait is an exception. */
+        PATIENT,
+        /** Makes one attempt; the end of a wait is an empty result. */
+        TRY
+    }
+
     enum State {
         PENDING,
         GRANTED,
@@ -127,8 +135,7 @@ public final class Waiter {
      */
     private volatile boolean nudged;
 
-    private Waiter(
-            LockOptions options, WaitMode mode, @Nullable Thread owner, @Nullable Thread parked, long arrivedNanos) {
+    private Waiter(LockOptions options, Mode mode, @Nullable Thread owner, @Nullable Thread parked, long arrivedNanos) {
         this.options = options;
         this.owner = owner;
         this.parked = parked;
@@ -137,23 +144,23 @@ public final class Waiter {
         this.waitNanos = waitNanos(options, mode);
     }
 
-    static long waitNanos(LockOptions options, WaitMode mode) {
-        return options.waitAtMost().map(Duration::toNanos).orElse(mode == WaitMode.TRY ? 0 : NO_DEADLINE);
+    static long waitNanos(LockOptions options, Mode mode) {
+        return options.waitAtMost().map(Duration::toNanos).orElse(mode == Mode.TRY ? 0 : NO_DEADLINE);
     }
 
     /** Makes a waiter for the calling thread, which then calls one of the awaiting methods. */
-    static Waiter blocking(LockOptions options, WaitMode mode, @Nullable Thread owner, long nowNanos) {
+    static Waiter blocking(LockOptions options, Mode mode, @Nullable Thread owner, long nowNanos) {
         return new Waiter(options, mode, owner, Thread.currentThread(), nowNanos);
     }
 
     /** Makes a waiter for the calling thread, which runs a task under the lease. */
-    static Waiter forTask(LockOptions options, WaitMode mode, long nowNanos) {
+    static Waiter forTask(LockOptions options, Mode mode, long nowNanos) {
         Waiter waiter = blocking(options, mode, null, nowNanos);
         waiter.isForTask = true;
         return waiter;
     }
 
-    static Waiter asynchronous(LockOptions options, WaitMode mode, long nowNanos) {
+    static Waiter asynchronous(LockOptions options, Mode mode, long nowNanos) {
         return new Waiter(options, mode, null, null, nowNanos);
     }
 
@@ -162,7 +169,7 @@ public final class Waiter {
      */
     static Waiter forMulti(LockOptions options, boolean blocking, boolean failsQuietly, long nowNanos) {
         Thread parked = blocking ? Thread.currentThread() : null;
-        Waiter waiter = new Waiter(options, WaitMode.PATIENT, null, parked, nowNanos);
+        Waiter waiter = new Waiter(options, Mode.PATIENT, null, parked, nowNanos);
         waiter.asksOnce = true;
         waiter.isPart = true;
         waiter.failsQuietly = failsQuietly;

@@ -490,7 +490,7 @@ class AttemptTest extends EngineFixture {
         NameEngine engine = Inside.engine(client).engine("a");
         lease.release();
 
-        assertThat(engine.submit(Waiter.asynchronous(DEFAULTS, WaitMode.PATIENT, time.nanoTime())))
+        assertThat(engine.submit(Waiter.asynchronous(DEFAULTS, Waiter.Mode.PATIENT, time.nanoTime())))
                 .isFalse();
         assertThat(now(acquire(client, "a")).hold.engine).isNotSameAs(lease.hold.engine);
     }

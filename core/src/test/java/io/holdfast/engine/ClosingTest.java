@@ -80,7 +80,7 @@ class ClosingTest {
                     Thread.onSpinWait();
                 }
                 try {
-                    Inside.engine(client).submitAsync("a", LockOptions.defaults(), WaitMode.PATIENT);
+                    Inside.engine(client).submitAsync("a", LockOptions.defaults(), Waiter.Mode.PATIENT);
                 } catch (LockClientClosedException e) {
                     // too late: fine
                 }

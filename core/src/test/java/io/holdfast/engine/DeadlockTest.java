@@ -64,7 +64,7 @@ class DeadlockTest {
     @Test
     void a_waiter_whose_outcome_comes_while_it_is_refused_does_not_park() throws Exception {
         Lease own = client.acquire("a", DEFAULTS.releasedByThread());
-        Waiter waiter = Waiter.blocking(DEFAULTS, WaitMode.PATIENT, null, System.nanoTime());
+        Waiter waiter = Waiter.blocking(DEFAULTS, Waiter.Mode.PATIENT, null, System.nanoTime());
         waiter.onSubmitted((NameEvents) Proxy.newProxyInstance(
                 NameEvents.class.getClassLoader(),
                 new Class<?>[] {NameEvents.class},

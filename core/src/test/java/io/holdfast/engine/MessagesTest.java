@@ -63,7 +63,8 @@ class MessagesTest extends EngineFixture {
                 .isInstanceOf(LockTimeoutException.class)
                 .hasMessage(expected);
         Thread waiting = Thread.currentThread();
-        Waiter patient = Waiter.blocking(DEFAULTS.waitAtMost(ofMillis(500)), WaitMode.PATIENT, null, time.nanoTime());
+        Waiter patient =
+                Waiter.blocking(DEFAULTS.waitAtMost(ofMillis(500)), Waiter.Mode.PATIENT, null, time.nanoTime());
         Inside.engine(client).engine("a").submit(patient);
         advance(500);
         assertThat(waiting).isSameAs(Thread.currentThread());

@@ -349,7 +349,7 @@ class NameStateTest {
     }
 
     private Waiter arrive(LockOptions options) {
-        Waiter waiter = Waiter.asynchronous(options, WaitMode.PATIENT, now().nanos());
+        Waiter waiter = Waiter.asynchronous(options, Waiter.Mode.PATIENT, now().nanos());
         state.onArrived(waiter);
         return waiter;
     }

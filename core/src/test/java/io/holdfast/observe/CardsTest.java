@@ -16,7 +16,6 @@ import io.holdfast.LockClient;
 import io.holdfast.LockTimeoutException;
 import io.holdfast.engine.EngineFixture;
 import io.holdfast.engine.ProbeStore;
-import io.holdfast.engine.WaitMode;
 import io.holdfast.engine.Waiter;
 import io.holdfast.engine.Warnings;
 import io.holdfast.spi.CardStore;
@@ -115,7 +114,7 @@ class CardsTest extends EngineFixture {
         kept.add(billing.tryAcquire("any thread").orElseThrow());
         assertThat(billing.getLock("its thread").tryLock()).isTrue();
         CompletableFuture<Lease> stage = acquire(billing, "x");
-        Waiter thread = Inside.engine(billing).submit("y", DEFAULTS, WaitMode.PATIENT, null);
+        Waiter thread = Inside.engine(billing).submit("y", DEFAULTS, Waiter.Mode.PATIENT, null);
         billing.tryRun("task", lease -> {
             advance(PERIOD);
 

@@ -115,13 +115,13 @@ public final class VerifyEngine {
 
     /** Asks for a lock as a thread that does not own it. */
     public static WaitingThread submit(LockClient client, String name, LockOptions options) {
-        return new WaitingThread(Inside.engine(client).submit(name, options, WaitMode.PATIENT, null));
+        return new WaitingThread(Inside.engine(client).submit(name, options, Waiter.Mode.PATIENT, null));
     }
 
     /** Asks for permits as a thread. */
     public static WaitingThread submit(LockClient client, Permits permits, LockOptions options) {
         PoolRequest wanted = PoolRequest.permit(permits.name(), permits.limit()).weighing(permits.weight());
-        return new WaitingThread(Inside.engine(client).pools().submit(wanted, options, WaitMode.PATIENT, false));
+        return new WaitingThread(Inside.engine(client).pools().submit(wanted, options, Waiter.Mode.PATIENT, false));
     }
 
     /** The engine's own lease behind the one that a user has. */
@@ -193,7 +193,7 @@ public final class VerifyEngine {
         }
 
         public WaitingThread submit(LockOptions options, Thread thread) {
-            return new WaitingThread(lock.submit(options, WaitMode.PATIENT, thread));
+            return new WaitingThread(lock.submit(options, Waiter.Mode.PATIENT, thread));
         }
 
         public @Nullable Lease leave(Thread thread) {
