@@ -14,7 +14,7 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Permits in {@code exec}, {@code release}, and the commands that look. */
+/** Permits in {@code exec}, {@code release}, and the commands that look; readers and writers in {@code exec}. */
 class PermitsCommandsTest extends WithRedis {
 
     private final List<Lease> kept = new ArrayList<>();
@@ -124,6 +124,9 @@ class PermitsCommandsTest extends WithRedis {
                 "3");
         assertRefused("--weight: 0 (expected: from 1 to 2", nowhere, "--permits", "2", "--weight", "0");
         assertRefused("--weight: 2 without --permits (expected: --permits N, too)", nowhere, "--weight", "2");
+        String oneOf = "--permits, --read and --write exclude each other (expected: one of them)";
+        assertRefused(oneOf, nowhere, "--read", "--write");
+        assertRefused(oneOf, nowhere, "--read", "--permits", "2");
         assertRefused("--permits: two (expected: a whole number)", nowhere, "--permits", "two");
     }
 
@@ -144,6 +147,43 @@ class PermitsCommandsTest extends WithRedis {
         assertThat(result.err())
                 .contains("has no permits and no read-write locks (expected: ")
                 .hasLineCount(1);
+    }
+
+    // --- readers and writers ---
+
+    @Test
+    void execRunsReadersTogetherAndAWriterAlone() {
+        String[] reading = {"--read", "catalog", "--", "sh", "-c", "echo reading $HOLDFAST_LOCK; read line"};
+        try (CliProcess one = exec(reading);
+                CliProcess two = exec(reading)) {
+            one.awaitOut("reading catalog\n");
+            two.awaitOut("reading catalog\n");
+            assertThat(locks.tryAcquireWrite("catalog")).isEmpty();
+            try (CliProcess writer = exec("--write", "-w", "1s", "catalog", "--", "echo", "written")) {
+                assertThat(writer.exitCode()).isEqualTo(75);
+                assertThat(writer.err())
+                        .isEqualTo("holdfast: catalog: not acquired within 1s, readers or a writer have it, or wait for"
+                                + " it\n");
+            }
+            one.type("go on\n");
+            two.type("go on\n");
+            assertThat(one.exitCode()).isZero();
+            assertThat(two.exitCode()).isZero();
+        }
+        try (CliProcess writer = exec("--write", "catalog", "--", "sh", "-c", "echo writing; read line")) {
+            writer.awaitOut("writing");
+            assertThat(locks.tryAcquireRead("catalog")).isEmpty();
+            // The lock of the name is another thing.
+            locks.tryAcquire("catalog").orElseThrow().release();
+            try (CliProcess reader = exec("--read", "-n", "catalog", "--", "false")) {
+                assertThat(reader.exitCode()).isEqualTo(75);
+                assertThat(reader.err())
+                        .isEqualTo("holdfast: catalog: not acquired, a writer has it, or waits for it\n");
+            }
+            writer.type("go on\n");
+            assertThat(writer.exitCode()).isZero();
+        }
+        kept.add(locks.tryAcquireRead("catalog").orElseThrow());
     }
 
     // --- looks ---

@@ -26,7 +26,7 @@ import picocli.CommandLine.Option;
         mixinStandardHelpOptions = true,
         versionProvider = Version.class,
         synopsisHeading = "%nUsage: ",
-        header = "Run a command while holding a lock, or a permit.",
+        header = "Run a command while holding a lock or a permit.",
         customSynopsis = "holdfast exec [OPTIONS] NAME -- COMMAND [ARGS...]%n",
         description = {
             "Exits with the command's exit code. The lock is renewed while the command runs and released when it ends."
@@ -88,6 +88,16 @@ public final class ExecCommand implements Callable<Integer> {
     @Option(names = "--weight", paramLabel = "W", description = "Take W of these permits together; by default 1.")
     private @Nullable Integer weight;
 
+    @Option(
+            names = "--read",
+            description =
+                    "Take the read lock of this name: beside other readers, but no writer. HOLDFAST_TOKEN does not"
+                            + " fence then.")
+    private boolean read;
+
+    @Option(names = "--write", description = "Take the write lock of this name: beside no reader and no other writer.")
+    private boolean write;
+
     private String name = "";
 
     public ExecCommand(Io io, List<String> args) {
@@ -102,7 +112,7 @@ public final class ExecCommand implements Callable<Integer> {
         }
         name = options.name();
         options.check(name);
-        checkPermits();
+        checkKind();
         try (Supervisor supervisor = new Supervisor(killAfter, false);
                 LockClient client = options.open(options.client(), this::refuseHeldOutside, quiet)) {
             supervisor.waiting();
@@ -110,7 +120,11 @@ public final class ExecCommand implements Callable<Integer> {
         }
     }
 
-    private void checkPermits() {
+    private void checkKind() {
+        if ((read ? 1 : 0) + (write ? 1 : 0) + (limit != null ? 1 : 0) > 1) {
+            throw new CliException(
+                    ExitCode.USAGE, "--permits, --read and --write exclude each other (expected: one of them)");
+        }
         if (limit == null && weight != null) {
             throw new CliException(
                     ExitCode.USAGE, "--weight: " + weight + " without --permits (expected: --permits N, too)");
@@ -132,17 +146,23 @@ public final class ExecCommand implements Callable<Integer> {
 
     private void refuseHeldOutside(LockClient client) {
         Permits permits = permits(client);
-        if (permits == null) {
-            Nesting.refuseHeldOutside(client, name);
-        } else {
+        if (permits != null) {
             Nesting.refuseHeldOutside(permits);
+        } else if (!read && !write) {
+            Nesting.refuseHeldOutside(client, name);
         }
     }
 
     /** Names who holds the lock, or the permits, for a message. */
     private String holder(LockClient client) {
         Permits permits = permits(client);
-        return permits == null ? CommandOptions.holder(client, name) : PoolView.holders(permits);
+        if (permits != null) {
+            return PoolView.holders(permits);
+        }
+        if (read) {
+            return "a writer has it, or waits for it";
+        }
+        return write ? "readers or a writer have it, or wait for it" : CommandOptions.holder(client, name);
     }
 
     private int acquireAndRun(Supervisor supervisor, LockClient client) throws InterruptedException {
@@ -185,13 +205,30 @@ public final class ExecCommand implements Callable<Integer> {
 
     private Optional<Lease> acquire(LockClient client) throws InterruptedException {
         Duration patience = noWait ? Duration.ZERO : wait;
-        Permits permits = permits(client);
         if (patience == null) {
-            return Optional.of(permits == null ? client.acquire(name) : permits.acquire());
+            return Optional.of(acquirePatiently(client));
         }
         LockOptions atMost =
                 CommandOptions.withOptionNames(() -> LockOptions.defaults().waitAtMost(patience));
-        return permits == null ? client.tryAcquire(name, atMost) : permits.tryAcquire(atMost);
+        Permits permits = permits(client);
+        if (permits != null) {
+            return permits.tryAcquire(atMost);
+        }
+        if (read) {
+            return client.tryAcquireRead(name, atMost);
+        }
+        return write ? client.tryAcquireWrite(name, atMost) : client.tryAcquire(name, atMost);
+    }
+
+    private Lease acquirePatiently(LockClient client) throws InterruptedException {
+        Permits permits = permits(client);
+        if (permits != null) {
+            return permits.acquire();
+        }
+        if (read) {
+            return client.acquireRead(name);
+        }
+        return write ? client.acquireWrite(name) : client.acquire(name);
     }
 
     private int run(Supervisor supervisor, Lease held) throws InterruptedException {
