@@ -30,8 +30,8 @@ import java.util.stream.Collectors;
  * }
  * }</pre>
  *
- * <p>A look costs a command for each client's card, and one or two for each lock, and each name of permits, of which the
- * cards do not say enough, at most a hundred of both. It does not cost the holders and waiters anything.
+ * <p>A look costs a command for each client's card, and one or two for each lock of which the cards do not say enough,
+ * at most a hundred of them; the same for permits. It does not cost the holders and waiters anything.
  */
 public final class LockWatch {
 
