@@ -161,8 +161,8 @@ public enum PoolBug {
         @Override
         public boolean onLeave(Waiter waiter, Waiter.State outcome, @Nullable LockException why) {
             boolean behind = asking != null && asking.sent == null;
-            return PoolBug.this == NO_DEADLINE_BEHIND_THE_GATE && behind && outcome == Waiter.State.TIMED_OUT
-                    || super.onLeave(waiter, outcome, why);
+            boolean isKept = PoolBug.this == NO_DEADLINE_BEHIND_THE_GATE && behind && outcome == Waiter.State.TIMED_OUT;
+            return isKept || super.onLeave(waiter, outcome, why);
         }
 
         @Override

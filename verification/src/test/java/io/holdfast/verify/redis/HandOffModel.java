@@ -309,8 +309,8 @@ final class HandOffModel {
         steps.add(new Step<>(what, state.with(server, 0, null, state.and(sent.toArray(new Message[0])))));
     }
 
-    private static ScriptModel.Messenger tell(Consumer<Message> out) {
-        return new ScriptModel.Messenger() {
+    private static NameModel.Messenger tell(Consumer<Message> out) {
+        return new NameModel.Messenger() {
             @Override
             public boolean granted(PushedGrant grant) {
                 String id = grant.holderId();

@@ -188,7 +188,7 @@ class ScriptModelTest {
             return translated;
         }
 
-        private final ScriptModel.Messenger modelMessages = new ScriptModel.Messenger() {
+        private final NameModel.Messenger modelMessages = new NameModel.Messenger() {
             @Override
             public boolean granted(PushedGrant grant) {
                 messages.add(text(grant));
