@@ -4,6 +4,7 @@ import static io.holdfast.testkit.contract.StoreClient.get;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.holdfast.spi.AcquireReply;
 import io.holdfast.spi.AcquireReply.Busy;
@@ -97,6 +98,7 @@ public abstract class PoolContract extends ReadWriteContract {
 
     @Test
     void aBusyPoolSaysWhenItsFirstHoldEnds() {
+        assumeTrue(knowsEnds());
         granted(a.take(name, a.newId(), LONG, 2, CAPACITY));
         String first = b.newId();
         granted(b.take(name, first, MEDIUM, 2, CAPACITY));
@@ -189,9 +191,9 @@ public abstract class PoolContract extends ReadWriteContract {
     void aRepeatedAcquireTakesItsWeightOnce() {
         String holder = a.newId();
         Granted first = granted(a.take(name, holder, LONG, 3, CAPACITY));
-        assertThat(granted(a.take(name, holder, LONG, 3, CAPACITY))).isEqualTo(first);
+        assertSame(granted(a.take(name, holder, LONG, 3, CAPACITY)), first);
         // The weight is that of the hold, whatever a later request says.
-        assertThat(granted(a.take(name, holder, LONG, 1, CAPACITY))).isEqualTo(first);
+        assertSame(granted(a.take(name, holder, LONG, 1, CAPACITY)), first);
         assertThat(a.inspect(name).used()).isEqualTo(3);
         assertThat(a.release(name, holder)).isTrue();
         assertThat(a.release(name, holder)).isFalse();
@@ -586,6 +588,12 @@ public abstract class PoolContract extends ReadWriteContract {
         AcquireReply reply = client.queue(name, holder, LONG, MEDIUM, weight, capacity);
         busy(reply);
         return holder;
+    }
+
+    /** Asserts that two grants are of one hold. What they promise may differ. */
+    private static void assertSame(Granted grant, Granted other) {
+        assertThat(grant.base()).isEqualTo(other.base());
+        assertThat(grant.waiting()).isEqualTo(other.waiting());
     }
 
     private static StoreState.Held held(StoreState state, String holder) {

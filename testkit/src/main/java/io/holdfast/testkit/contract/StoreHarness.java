@@ -98,6 +98,11 @@ abstract class StoreHarness {
         return true;
     }
 
+    /** Returns whether a busy reply knows which hold of another client ends first, and when. */
+    protected boolean knowsEnds() {
+        return true;
+    }
+
     /** Returns whether the store may promise less than the request asked for, and the rest by renewals. */
     protected boolean promisesParts() {
         return false;
