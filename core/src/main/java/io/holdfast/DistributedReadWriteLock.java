@@ -33,9 +33,10 @@ import java.util.concurrent.locks.ReadWriteLock;
  * readers are valid at once. So a resource stores the tokens of writers alone, and never that of a reader. A reader
  * whose token is smaller than the stored one is late: what it has read may be old.
  *
- * <p>Needs a store that has read-write locks: Redis in mode {@code lua}, a database, or memory. On any other store, the first
- * command fails with {@link LockStoreException}. The lock, the permits and the read-write lock of one name are different
- * things. A listener, a tracer and the flight recorder see {@code read:} or {@code write:} before the name.
+ * <p>Needs a store that has read-write locks: Redis in mode {@code lua}, ZooKeeper, a database, or memory. On any other
+ * store, the first command fails with {@link LockStoreException}. The lock, the permits and the read-write lock of one
+ * name are different things. A listener, a tracer and the flight recorder see {@code read:} or {@code write:} before the
+ * name.
  *
  * <p>For a lease that any thread may release, see {@link LockClient#acquireRead(String)} and {@link
  * LockClient#acquireWrite(String)}: the same lock, without an owner thread.

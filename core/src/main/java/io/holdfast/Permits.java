@@ -40,9 +40,9 @@ import org.jspecify.annotations.Nullable;
  * with the new one may run side by side: each request is granted only if all permits that are held or were asked for
  * before, and its own, are within its limit. A lowered limit ends no permit that is held.
  *
- * <p>Needs a store that has permits: Redis in mode {@code lua}, a database, or memory. On any other store, the first acquisition
- * fails with {@link LockStoreException}. {@link LockOptions#fair} and {@link LockOptions#tenure} change nothing here.
- * A listener, a tracer, the flight recorder and tools see {@value #SHOWN_PREFIX} before the name.
+ * <p>Needs a store that has permits: Redis in mode {@code lua}, ZooKeeper, a database, or memory. On any other store, the
+ * first acquisition fails with {@link LockStoreException}. {@link LockOptions#fair} and {@link LockOptions#tenure} change
+ * nothing here. A listener, a tracer, the flight recorder and tools see {@value #SHOWN_PREFIX} before the name.
  *
  * <p>The forms of acquiring are those of {@link LockClient}, without the name; on a closed client they throw {@link
  * LockClientClosedException}, and the stages fail with it. Immutable and thread-safe.

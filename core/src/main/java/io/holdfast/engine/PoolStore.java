@@ -47,8 +47,8 @@ final class PoolStore extends GuardedStore {
                         .orElseThrow(() -> new StoreException(
                                 StoreException.Outcome.FATAL,
                                 open.describe()
-                                        + " has no permits and no read-write locks (expected: Redis in mode lua, a"
-                                        + " database, or memory)",
+                                        + " has no permits and no read-write locks (expected: Redis in mode lua,"
+                                        + " ZooKeeper, a database, or memory)",
                                 null));
                 found.listen(requireNonNull(listener, "listen() comes before all commands"));
                 view = found;

@@ -36,8 +36,8 @@ import org.springframework.core.annotation.AliasFor;
  *   <li>{@link LockedDefaults#outerTransaction} is not asked: a permit excludes nobody.
  * </ul>
  *
- * <p>The store must have permits: Redis in mode {@code lua}, or memory. On any other store the application does not
- * start.
+ * <p>The store must have permits: Redis in mode {@code lua}, ZooKeeper, a database, or memory. On any other store the
+ * application does not start.
  */
 @Target({ElementType.METHOD, ElementType.TYPE})
 @Retention(RetentionPolicy.RUNTIME)

@@ -112,8 +112,8 @@ public final class VerifyZooKeeper {
         }
 
         @Override
-        public void read(String path, AsyncCallback.DataCallback callback) {
-            handle.read(path, callback);
+        public void read(String path, @Nullable Watcher watcher, AsyncCallback.DataCallback callback) {
+            handle.read(path, watcher, callback);
         }
 
         @Override
@@ -149,12 +149,29 @@ public final class VerifyZooKeeper {
         }
     }
 
-    /** The nodes in the folder of a lock that hold it or wait for it, the first one first. */
+    /** The nodes in the folder of a lock or a pool that hold or wait, the first one first. */
     public static final class Queue {
         private final QueueSnapshot nodes;
 
         public Queue(List<String> folder) {
-            nodes = QueueSnapshot.of(folder);
+            this(folder, false);
+        }
+
+        public Queue(List<String> folder, boolean pool) {
+            nodes = QueueSnapshot.of(folder, pool);
+        }
+
+        /** How many of the first ones hold. */
+        public int holders() {
+            return nodes.holders();
+        }
+
+        public String holder(int index) {
+            return nodes.holder(index);
+        }
+
+        public int weight(int index) {
+            return nodes.weight(index);
         }
 
         public boolean isEmpty() {

@@ -17,11 +17,11 @@ import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A holder id of this client: executes its commands and events by means of its node in the lock's folder. The id holds
- * the lock when no node of the folder is before its own.
+ * A holder id of this client: executes its commands and events by means of its node in the folder of a lock or a pool.
+ * The id holds when its node fits ({@link QueueSnapshot}).
  *
- * <p>Invariant: a grant or renewal is answered only after this session committed a write to the node while the node was
- * the first. Its time is counted from the sending of that write.
+ * <p>Invariant: a grant or renewal is answered only after this session committed a write to the node while the node
+ * fitted. Its time is counted from the sending of that write.
  *
  * <p>Commands and events run in a {@link SerialQueue}. Only its work uses the fields that are not final.
  */
@@ -61,7 +61,7 @@ final class Contender {
         this.holderId = holderId;
         this.hold = new HoldState(
                 store, folder, holderId, work, () -> work.addEvent(this::endIfOver), this::deletedByOthers);
-        this.node = new OwnNode(store, folder, holderId, work, hold::nodeGone, this::predecessorDeleted);
+        this.node = new OwnNode(store, folder, holderId, work, hold::nodeGone, this::mayFit, this::looked);
         this.pause = new RetryPause(store, holderId);
     }
 
@@ -76,8 +76,8 @@ final class Contender {
     }
 
     CompletableFuture<ReleaseReply> release(ReleaseRequest request) {
-        return work.add(() -> isFirst().thenCompose(first -> {
-            if (!first) {
+        return work.add(() -> holds().thenCompose(held -> {
+            if (!held) {
                 return completed(ReleaseReply.notHeld());
             }
             AcquireRequest requeue = request.requeue();
@@ -97,9 +97,8 @@ final class Contender {
     }
 
     private CompletableFuture<Boolean> abandonNow() {
-        return isFirst()
-                .thenCompose(
-                        first -> !node.isMade() ? completed(false) : delete().thenApply(deleted -> deleted && first))
+        return holds().thenCompose(
+                        held -> !node.isMade() ? completed(false) : delete().thenApply(deleted -> deleted && held))
                 .whenComplete((held, error) -> {
                     if (error == null) {
                         finish();
@@ -127,15 +126,35 @@ final class Contender {
         return hold.remainingMillis();
     }
 
-    private CompletableFuture<Boolean> predecessorDeleted(Session now) {
-        // That node was most likely the first, so ours is now. The write that a grant needs is sent with the look.
-        AcquireRequest request = requireNonNull(wanted);
-        return node.write(now, request.leaseMillis(), null).thenApply(proof -> {
-            if (proof != null && node.isIn(now, proof.queue()) && node.place() == Place.FIRST) {
-                hold.pushed(now, node, request, proof);
+    private CompletableFuture<Boolean> mayFit(Session now) {
+        if (folder.isPool()) {
+            return folder.look(now).thenCompose(queue -> looked(now, queue));
+        }
+        // The node before it was most likely the first, so ours is now. The write that a grant needs is sent with the
+        // look.
+        return node.write(now, requireNonNull(wanted).leaseMillis(), null).thenApply(proof -> {
+            if (proof != null && node.isIn(now, proof.queue()) && node.place() == Place.FITS) {
+                pushed(now, proof);
             }
             return true;
         });
+    }
+
+    /** Grants to a waiter if its node fits. Writes only then, by an invariant of {@link OwnNode}. */
+    private CompletableFuture<Boolean> looked(Session now, QueueSnapshot queue) {
+        if (!node.isIn(now, queue) || node.place() != Place.FITS) {
+            return completed(true);
+        }
+        return node.write(now, requireNonNull(wanted).leaseMillis(), queue).thenApply(proof -> {
+            if (proof != null) {
+                pushed(now, proof);
+            }
+            return true;
+        });
+    }
+
+    private void pushed(Session now, Proof proof) {
+        hold.pushed(now, node, requireNonNull(wanted), proof);
     }
 
     private void deletedByOthers() {
@@ -148,8 +167,8 @@ final class Contender {
             hold.lifetime().rearm();
             return completed(true);
         }
-        // In a stage, as isFirst throws while there is no connection: then too the timer must be set again.
-        return completed(true).thenCompose(due -> isFirst()).handle((first, error) -> {
+        // In a stage, as holds() throws while there is no connection: then too the timer must be set again.
+        return completed(true).thenCompose(due -> holds()).handle((held, error) -> {
             if (error == null && !node.isMade()) {
                 finish();
             } else {
@@ -213,8 +232,8 @@ final class Contender {
             case NONE -> request.queue() ? create(now, request, attempts) : createIfFree(now, request, attempts);
             case UNSURE -> node.locate(now).thenCompose(found -> attempt(request, attempts - 1));
             case QUEUED -> poll(now, request, attempts);
-            case FIRST -> {
-                // If the node became the first just now, the write made then is enough for a grant.
+            case FITS -> {
+                // If the node began to fit just now, the write made then is enough for a grant.
                 Proof made = hold.takeProof();
                 yield made != null
                         ? granted(now, request, made)
@@ -232,7 +251,7 @@ final class Contender {
             if (!node.isIn(now, queue)) {
                 return attempt(request, attempts - 1);
             }
-            return node.place() == Place.FIRST
+            return node.place() == Place.FITS
                     ? grant(now, request, attempts, node.prove(now, request.leaseMillis(), queue))
                     : completed(node.busy(now, queue));
         });
@@ -241,7 +260,7 @@ final class Contender {
     /** Acquires without a wait. Looks at the queue first, so that a useless node does not disturb it. */
     private CompletableFuture<AcquireReply> createIfFree(Session now, AcquireRequest request, int attempts) {
         return folder.lookAtNewest(now).thenCompose(queue -> {
-            if (queue.isEmpty()) {
+            if (queue.hasRoom(request.weight(), request.capacity())) {
                 return create(now, request, attempts);
             }
             finish();
@@ -264,7 +283,7 @@ final class Contender {
 
     private CompletableFuture<AcquireReply> create(Session now, AcquireRequest request, int attempts) {
         Session.Promise promise = now.promise();
-        CompletableFuture<@Nullable Stat> created = node.create(now, request.leaseMillis());
+        CompletableFuture<@Nullable Stat> created = node.create(now, request);
         // Sent together with the create, but executed after it, so this look sees the new node.
         CompletableFuture<QueueSnapshot> looked = folder.look(now);
         return created.thenCompose(stat -> {
@@ -275,13 +294,15 @@ final class Contender {
                 if (!node.isIn(now, queue)) {
                     return attempt(request, attempts - 1);
                 }
-                if (node.place() == Place.FIRST) {
+                if (node.place() == Place.FITS) {
                     return now.shows(promise)
                             ? granted(now, request, new Proof(stat, queue, promise))
                             : grant(now, request, attempts, node.write(now, request.leaseMillis(), queue));
                 }
                 Busy busy = node.busy(now, queue);
-                return request.queue() ? completed(busy) : delete().thenApply(deleted -> busy);
+                return request.queue()
+                        ? node.announce(now, queue).thenApply(told -> busy)
+                        : delete().thenApply(deleted -> busy);
             });
         });
     }
@@ -310,8 +331,8 @@ final class Contender {
     // --- renew, release ---
 
     private CompletableFuture<RenewReply> renewNow(RenewRequest request) {
-        return isFirst().thenCompose(first -> {
-            if (!first) {
+        return holds().thenCompose(held -> {
+            if (!held) {
                 return completed(new RenewReply.Gone());
             }
             if (hold.supersedes(request)) {
@@ -343,7 +364,7 @@ final class Contender {
             wanted = request;
             hold.waiting(request);
             Session now = other.node.session();
-            CompletableFuture<Boolean> replaced = node.replace(now, other.node, request.leaseMillis());
+            CompletableFuture<Boolean> replaced = node.replace(now, other.node, request);
             CompletableFuture<QueueSnapshot> looked = folder.look(now);
             return replaced.whenComplete((made, error) -> {
                         if (node.place() == Place.NONE) {
@@ -355,9 +376,13 @@ final class Contender {
                         if (!made) {
                             return completed(ReleaseReply.notHeld());
                         }
-                        return looked.thenCompose(queue -> node.isIn(now, queue) && node.place() == Place.QUEUED
-                                        ? completed(node.busy(now, queue))
-                                        : attempt(request, CREATE_ATTEMPTS))
+                        return looked.thenCompose(queue -> {
+                                    if (!node.isIn(now, queue) || node.place() != Place.QUEUED) {
+                                        return attempt(request, CREATE_ATTEMPTS);
+                                    }
+                                    Busy busy = node.busy(now, queue);
+                                    return node.announce(now, queue).<AcquireReply>thenApply(told -> busy);
+                                })
                                 .exceptionally(this::failHalfDone)
                                 .thenApply(reply -> ReleaseReply.requeued(reply));
                     });
@@ -381,7 +406,7 @@ final class Contender {
     // --- what they share ---
 
     /** Returns whether the id holds, as far as that can be known without a write; asks the servers if necessary. */
-    private CompletableFuture<Boolean> isFirst() {
+    private CompletableFuture<Boolean> holds() {
         if (finished || node.place() == Place.NONE) {
             return completed(false);
         }
@@ -392,9 +417,9 @@ final class Contender {
         }
         return switch (node.place()) {
             case NONE -> completed(false);
-            case FIRST -> completed(true);
-            case UNSURE -> node.locate(now).thenApply(found -> node.place() == Place.FIRST);
-            case QUEUED -> folder.look(now).thenApply(queue -> node.isIn(now, queue) && node.place() == Place.FIRST);
+            case FITS -> completed(true);
+            case UNSURE -> node.locate(now).thenApply(found -> node.place() == Place.FITS);
+            case QUEUED -> folder.look(now).thenApply(queue -> node.isIn(now, queue) && node.place() == Place.FITS);
         };
     }
 

@@ -9,17 +9,33 @@ import org.apache.zookeeper.Watcher;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The folder of one lock, whose children are the nodes that hold or wait.
+ * The folder of one lock or of one pool, whose children are the nodes that hold or wait.
  *
- * @param name the lock name
+ * @param name the lock's, or that of the pool in the view of pools
  */
-record Folder(String name, String path) {
+record Folder(String name, String path, boolean isPool) {
+
+    /** The parent of the pools' folders. No lock's folder has a name with a ~. */
+    private static final String POOLS = "/~pools/";
 
     /** The servers may remove a folder before the next step, so creating one may take several attempts. */
     private static final int MAKE_ATTEMPTS = 20;
 
     static Folder of(String root, String name) {
-        return new Folder(name, root + "/" + NodeNames.encode(name));
+        return new Folder(name, root + "/" + NodeNames.encode(name), false);
+    }
+
+    static Folder ofPool(String root, String name) {
+        return new Folder(name, root + POOLS + NodeNames.encode(name), true);
+    }
+
+    /** Names the folder's lock or pool in a message. */
+    String described() {
+        return isPool ? "\"" + name + "\" in " + path.substring(0, path.lastIndexOf('/')) : "the lock \"" + name + "\"";
+    }
+
+    QueueSnapshot queue(List<String> nodes) {
+        return QueueSnapshot.of(nodes, isPool);
     }
 
     String path(String child) {
@@ -35,10 +51,10 @@ record Folder(String name, String path) {
     CompletableFuture<QueueSnapshot> look(Session session, @Nullable Watcher watcher) {
         return session.children(path, watcher).handle((nodes, error) -> {
             if (error == null) {
-                return QueueSnapshot.of(nodes);
+                return queue(nodes);
             }
             if (ZooKeeperErrors.is(error, Code.NONODE)) {
-                return QueueSnapshot.of(List.of());
+                return queue(List.of());
             }
             throw new CompletionException(error);
         });

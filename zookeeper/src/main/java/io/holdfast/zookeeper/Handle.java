@@ -37,7 +37,12 @@ interface Handle {
 
     void write(String path, byte[] data, AsyncCallback.StatCallback callback);
 
-    void read(String path, AsyncCallback.DataCallback callback);
+    /**
+     * Reads a node's data.
+     *
+     * @param watcher receives the next write to the node, or its deletion; may be null
+     */
+    void read(String path, @Nullable Watcher watcher, AsyncCallback.DataCallback callback);
 
     void delete(String path, AsyncCallback.VoidCallback callback);
 

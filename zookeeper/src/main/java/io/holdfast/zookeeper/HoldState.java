@@ -22,11 +22,11 @@ final class HoldState {
     private final Folder folder;
     private final String holderId;
     private final Lifetime lifetime;
-    private final SuccessorWatch successors;
+    private final HolderWatch watch;
 
     private long sequence; // of exact settings
     private boolean confirmed; // whether an answer has granted the hold to the engine
-    private @Nullable Proof proof; // from the time when the node became the first, until it is used
+    private @Nullable Proof proof; // from the time when the node began to fit, until it is used
 
     /** The session in which the name is held, or zero. Read on any thread. */
     private volatile long heldIn = NOT_HELD;
@@ -40,21 +40,28 @@ final class HoldState {
         this.folder = folder;
         this.holderId = holderId;
         this.lifetime = new Lifetime(store.time(), onDue);
-        this.successors = new SuccessorWatch(store, folder, holderId, work, onDeleted);
+        this.watch = folder.isPool()
+                ? new PoolHolderWatch(store, folder, holderId, work, onDeleted)
+                : new SuccessorWatch(store, folder, holderId, work, onDeleted);
     }
 
     Lifetime lifetime() {
         return lifetime;
     }
 
-    /** Keeps a waiter's node for at least three polls from now. */
+    /** Keeps a waiter's node for three polls from now; that of a request that does not wait, for no longer than before. */
     void waiting(AcquireRequest request) {
-        if (!confirmed) {
-            lifetime.lastAtLeast(3 * request.pollMillis());
+        if (confirmed) {
+            return;
+        }
+        if (request.queue()) {
+            lifetime.last(3 * request.pollMillis());
+        } else {
+            lifetime.lastAtLeast(0);
         }
     }
 
-    /** Grants an acquire, whose node is the first. */
+    /** Grants an acquire, whose node fits. */
     Granted granted(Session now, OwnNode node, AcquireRequest request, Proof proof, long base) {
         if (!confirmed) {
             lifetime.last(request.leaseMillis());
@@ -88,19 +95,19 @@ final class HoldState {
     private void held(Session now, OwnNode node, Proof proof) {
         confirmed = true;
         heldIn = now.id();
-        successors.begin(now, node.path(), proof.queue().waiting());
+        watch.begin(now, node.path(), proof.queue().waiting());
     }
 
-    /** Grants the lock to a waiter whose node became the first. It goes to the next node unless soon confirmed. */
+    /** Grants the name to a waiter whose node began to fit. It goes to the next node unless soon confirmed. */
     void pushed(Session now, OwnNode node, AcquireRequest request, Proof written) {
         proof = now.shows(written.promise()) ? written : null;
         lifetime.last(Math.min(request.leaseMillis(), 3 * request.pollMillis()));
         heldIn = now.id();
-        successors.begin(now, node.path(), 0);
+        watch.begin(now, node.path(), 0);
         store.tell(listener -> listener.granted(folder.name(), holderId));
     }
 
-    /** Returns the write that was made when the node became the first, but only once; null if it is too old. */
+    /** Returns the write that was made when the node began to fit, but only once; null if it is too old. */
     @Nullable
     Proof takeProof() {
         Proof made = proof;
@@ -113,7 +120,7 @@ final class HoldState {
         confirmed = false;
         proof = null;
         heldIn = NOT_HELD;
-        successors.close();
+        watch.close();
     }
 
     /** Returns whether the name is held in this session. May be called on any thread. */
@@ -129,7 +136,7 @@ final class HoldState {
     /** Stops all timers for good. May be called on any thread. */
     void stop() {
         lifetime.stop();
-        successors.stop();
+        watch.stop();
     }
 
     private static long atMost(Session now, Proof proof, long askedMillis, long asAsked) {

@@ -3,9 +3,11 @@ package io.holdfast.zookeeper;
 import static java.util.Objects.requireNonNull;
 
 import io.holdfast.spi.AcquireReply.Busy;
+import io.holdfast.spi.AcquireRequest;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -14,19 +16,21 @@ import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The node of a holder id in the lock's folder: knows whether it exists and its place in the queue, and sends its
- * commands.
+ * The node of a holder id in the folder of a lock or a pool: knows whether it exists and its place in the queue, and
+ * sends its commands.
  *
  * <pre>
  *   NONE → UNSURE         a create was sent
  *   UNSURE → QUEUED       created, or found after its answer was lost
  *   UNSURE → NONE         certainly not created
- *   QUEUED → FIRST        no node is before it any more; this never changes back while the node exists
- *   QUEUED, FIRST → NONE  the node is gone: deleted, or its session is over
+ *   QUEUED → FITS         it holds: a lock's node is the first; this never changes back while the node exists
+ *   QUEUED, FITS → NONE   the node is gone: deleted, or its session is over
  * </pre>
  *
  * <p>Invariant: there is never a second node of this id. A create is sent only in NONE, and NONE is entered only when
  * the node is certainly gone or was certainly not created.
+ *
+ * <p>Invariant: a pool's node is written only when it fits, as the node behind it takes a write for its grant.
  *
  * <p>Only the work of the contender's {@link SerialQueue} uses it.
  */
@@ -36,31 +40,29 @@ final class OwnNode {
         NONE,
         UNSURE,
         QUEUED,
-        FIRST
+        FITS
     }
 
-    private static final Pattern DATA = Pattern.compile("session=(\\d{1,9})(?: .*)?");
+    private static final Pattern DATA = Pattern.compile("session=(\\d{1,9})(?: lease=(\\d{1,18}))?(?: .*)?");
 
     private final StoreAccess store;
     private final Folder folder;
     private final String holderId;
-    private final SerialQueue work;
-    private final PredecessorView view;
+    private final PlaceView view;
+    private final PlaceWatch watch; // set in QUEUED alone
     private final Runnable onGone;
-    private final Function<Session, CompletableFuture<Boolean>> onPredecessorDeleted;
 
     private Place place = Place.NONE;
     private @Nullable Session session;
     private @Nullable String path; // null in NONE and UNSURE
-    private @Nullable String twin; // a node with the same number, when one was seen before this node was the first
-    private @Nullable String predecessor; // in QUEUED: the node whose deletion is watched
-    private Runnable unwatch = () -> {};
+    private @Nullable String twin; // a node with the same number, when one was seen before this node fitted
 
     /**
      * Creates a handle without a node.
      *
      * @param onGone runs whenever the node is gone
-     * @param onPredecessorDeleted runs as work of the queue when the node just before it was deleted
+     * @param onMayFit runs as work of the queue when the waiting node may fit
+     * @param onLook runs as work of the queue when it may fit, with what a look has shown since
      */
     OwnNode(
             StoreAccess store,
@@ -68,14 +70,14 @@ final class OwnNode {
             String holderId,
             SerialQueue work,
             Runnable onGone,
-            Function<Session, CompletableFuture<Boolean>> onPredecessorDeleted) {
+            Function<Session, CompletableFuture<Boolean>> onMayFit,
+            BiFunction<Session, QueueSnapshot, CompletableFuture<Boolean>> onLook) {
         this.store = store;
         this.folder = folder;
         this.holderId = holderId;
-        this.work = work;
-        this.view = new PredecessorView(store.time());
+        this.view = new PlaceView(store.time());
+        this.watch = new PlaceWatch(folder, work, view, onMayFit, onLook);
         this.onGone = onGone;
-        this.onPredecessorDeleted = onPredecessorDeleted;
     }
 
     Place place() {
@@ -101,7 +103,7 @@ final class OwnNode {
         return path != null && QueueSnapshot.number(path) >= QueueSnapshot.LIMIT;
     }
 
-    /** Returns another node with the same number, or null if none was seen. With one, this node is never the first. */
+    /** Returns another node with the same number, or null if none was seen. With one, this node never holds. */
     @Nullable
     String twin() {
         return twin;
@@ -110,23 +112,24 @@ final class OwnNode {
     // --- made and found ---
 
     /** Creates the node at the end of the queue. Completes with null if there is no folder. */
-    CompletableFuture<@Nullable Stat> create(Session now, long leaseMillis) {
-        return now.createInSequence(beginning(now), data(now, leaseMillis)).handle((made, error) -> {
-            if (made != null) {
-                made(made.path());
-                return made.stat();
-            }
-            forgetUnmade(error);
-            if (ZooKeeperErrors.is(error, Code.NONODE)) {
-                return null;
-            }
-            throw new CompletionException(error);
-        });
+    CompletableFuture<@Nullable Stat> create(Session now, AcquireRequest request) {
+        return now.createInSequence(beginning(now, request), data(now, request.leaseMillis()))
+                .handle((made, error) -> {
+                    if (made != null) {
+                        made(made.path());
+                        return made.stat();
+                    }
+                    forgetUnmade(error);
+                    if (ZooKeeperErrors.is(error, Code.NONODE)) {
+                        return null;
+                    }
+                    throw new CompletionException(error);
+                });
     }
 
     /** Deletes another node and creates this one at the end, in one step; returns false if the other is gone. */
-    CompletableFuture<Boolean> replace(Session now, OwnNode other, long leaseMillis) {
-        return now.replaceInSequence(other.path(), beginning(now), data(now, leaseMillis))
+    CompletableFuture<Boolean> replace(Session now, OwnNode other, AcquireRequest request) {
+        return now.replaceInSequence(other.path(), beginning(now, request), data(now, request.leaseMillis()))
                 .handle((made, error) -> {
                     if (made != null) {
                         made(made);
@@ -141,10 +144,11 @@ final class OwnNode {
     }
 
     /** Prepares a create that is about to be sent. Returns the beginning of its path; servers append the number. */
-    private String beginning(Session now) {
+    private String beginning(Session now, AcquireRequest request) {
         place = Place.UNSURE;
         session = now;
-        return folder.path(prefix(now));
+        String share = folder.isPool() ? QueueSnapshot.share(request.weight(), request.capacity()) : "";
+        return folder.path(prefix(now) + share);
     }
 
     private void made(String path) {
@@ -184,51 +188,41 @@ final class OwnNode {
         if (twin != null || isBeyondLimit()) {
             return false;
         }
-        if (index == 0) {
-            place = Place.FIRST;
-            predecessor = null;
-            unwatch.run();
+        if (index < queue.holders()) {
+            place = Place.FITS;
+            watch.stop();
         } else {
             place = Place.QUEUED;
-            watchPredecessor(now, queue.node(index - 1));
+            watch.await(now, queue.awaited(index));
         }
         return true;
     }
 
-    private void watchPredecessor(Session now, String before) {
-        if (before.equals(predecessor)) {
-            return;
-        }
-        predecessor = before;
-        unwatch.run();
-        unwatch = now.deletions()
-                .await(
-                        folder.path(before),
-                        gone -> work.addEvent(() -> predecessorGone(now, before, gone)),
-                        () -> view.watchStands(before));
-    }
-
-    /** @param gone false if the watch could not be set; the next poll sets it then */
-    private CompletableFuture<Boolean> predecessorGone(Session now, String before, boolean gone) {
-        if (place != Place.QUEUED || session != now || !before.equals(predecessor)) {
-            return CompletableFuture.completedFuture(true);
-        }
-        predecessor = null;
-        return gone ? onPredecessorDeleted.apply(now) : CompletableFuture.completedFuture(true);
+    /**
+     * Tells the holders of a pool that this node has begun to wait, if they are to be told: writes its number to the
+     * folder, which they watch. A failure is not reported. Holders learn of the waiter at their renewals, too.
+     *
+     * <p>This node cannot hold before that is done. So if its number replaces that of a later node, its grant counts the
+     * later node as one that waits.
+     */
+    CompletableFuture<Boolean> announce(Session now, QueueSnapshot queue) {
+        return folder.isPool() && queue.isAnnounced(queue.indexOf(name()))
+                ? now.announce(folder.path(), QueueSnapshot.number(path()))
+                : CompletableFuture.completedFuture(true);
     }
 
     // --- the answer to a waiter ---
 
-    /** Returns the answer to a waiter whose node is in the queue, but not the first. */
+    /** Returns the answer to a waiter whose node is in the queue, but does not fit. */
     Busy busy(Session now, QueueSnapshot queue) {
-        int ahead = Math.max(0, queue.indexOf(name()) - 1);
+        int ahead = queue.indexOf(name()) - queue.holders();
         return view.seen(new Busy(now.longestPromiseMillis(), ahead, queue.holder()), store.reconnections());
     }
 
     /** Returns that answer from memory, or null if it takes a look. */
     @Nullable
     Busy known(long pollMillis) {
-        return view.known(predecessor, store.reconnections(), pollMillis);
+        return view.known(watch.awaited(), store.reconnections(), pollMillis);
     }
 
     // --- written and gone ---
@@ -306,8 +300,7 @@ final class OwnNode {
         session = null;
         path = null;
         twin = null;
-        predecessor = null;
-        unwatch.run();
+        watch.stop();
         onGone.run();
     }
 
@@ -327,7 +320,17 @@ final class OwnNode {
 
     /** Returns the session timeout in a node's data, in milliseconds; the default if there is none. */
     static long sessionMillis(String data, long otherwise) {
+        return millis(data, 1, otherwise);
+    }
+
+    /** Returns the lease in a node's data, in milliseconds; the default if there is none. */
+    static long leaseMillis(String data, long otherwise) {
+        return millis(data, 2, otherwise);
+    }
+
+    private static long millis(String data, int group, long otherwise) {
         Matcher matcher = DATA.matcher(data);
-        return matcher.matches() ? Long.parseLong(matcher.group(1)) : otherwise;
+        String found = matcher.matches() ? matcher.group(group) : null;
+        return found == null ? otherwise : Long.parseLong(found);
     }
 }

@@ -26,7 +26,8 @@ final class Session {
     private final Handle handle;
     private final SessionClock clock;
     private final PauseDetector pauses;
-    private final Deletions deletions = new Deletions(this::children);
+    private final Watches<List<String>> childWatches = new Watches<>(this::children);
+    private final Watches<Node> dataWatches = new Watches<>(this::read);
     private final long id;
 
     /** @param handle of a session that is established */
@@ -41,8 +42,17 @@ final class Session {
         return id;
     }
 
-    Deletions deletions() {
-        return deletions;
+    /**
+     * Watches the children of nodes. A node that holds or waits has none, so only its deletion triggers the watch, and
+     * its holder's renewals do not.
+     */
+    Watches<List<String>> childWatches() {
+        return childWatches;
+    }
+
+    /** Watches nodes for writes to them, and for their deletion. */
+    Watches<Node> dataWatches() {
+        return dataWatches;
     }
 
     boolean isOf(Handle other) {
@@ -145,12 +155,17 @@ final class Session {
     }
 
     CompletableFuture<Node> read(String path) {
+        return read(path, null);
+    }
+
+    /** @param watcher receives the next write to the node, or its deletion; may be null */
+    private CompletableFuture<Node> read(String path, @Nullable Watcher watcher) {
         Reply<Node> reply = new Reply<>(false);
         AsyncCallback.DataCallback callback = (code, asked, context, data, stat) -> reply.settle(
                 code,
                 asked,
                 stat == null ? null : new Node(data == null ? "" : new String(data, StandardCharsets.UTF_8), stat));
-        handle.read(path, callback);
+        handle.read(path, watcher, callback);
         return reply.outcome;
     }
 
@@ -158,6 +173,14 @@ final class Session {
         Reply<Boolean> reply = new Reply<>(true);
         handle.delete(path, (code, asked, context) -> reply.settle(code, asked, true));
         return reply.outcome;
+    }
+
+    /** Writes the number of a waiting node to its folder, for the holders. Completes also if that failed. */
+    CompletableFuture<Boolean> announce(String folder, long number) {
+        byte[] data = Long.toString(number).getBytes(StandardCharsets.US_ASCII);
+        Reply<Stat> reply = new Reply<>(true);
+        handle.write(folder, data, (code, asked, context, stat) -> reply.settle(code, asked, stat));
+        return reply.outcome.handle((stat, error) -> error == null);
     }
 
     /** If this succeeds, commands sent after this call see everything that was answered to any client before it. */

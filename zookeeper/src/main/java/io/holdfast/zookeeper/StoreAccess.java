@@ -1,5 +1,7 @@
 package io.holdfast.zookeeper;
 
+import static java.util.Objects.requireNonNull;
+
 import io.holdfast.spi.StageWait;
 import io.holdfast.spi.StoreException;
 import io.holdfast.spi.StoreListener;
@@ -26,6 +28,7 @@ final class StoreAccess {
     private final CurrentSession session;
     private final PauseDetector pauses;
     private final FullFolders fullFolders;
+    private final @Nullable StoreAccess pools; // null in the view of pools
     private volatile @Nullable StoreListener listener;
 
     /** @param sessionOver receives the id of a session on whose nodes nothing may rely any more */
@@ -39,13 +42,30 @@ final class StoreAccess {
         this.time = time;
         this.errors = new ZooKeeperErrors(settings);
         this.session = new CurrentSession(
-                connector,
-                errors,
-                handle -> newSession(handle, clocks.get()),
-                () -> tell(StoreListener::reconnected),
-                sessionOver);
+                connector, errors, handle -> newSession(handle, clocks.get()), this::reconnected, sessionOver);
         this.pauses = new PauseDetector(time, session::timeoutMillis);
         this.fullFolders = new FullFolders(errors);
+        this.pools = new StoreAccess(this);
+    }
+
+    private StoreAccess(StoreAccess locks) {
+        this.settings = locks.settings;
+        this.time = locks.time;
+        this.errors = locks.errors;
+        this.session = locks.session;
+        this.pauses = locks.pauses;
+        this.fullFolders = locks.fullFolders;
+        this.pools = null;
+    }
+
+    /** Returns the access of the view of pools: the same session, and another receiver of messages. */
+    StoreAccess pools() {
+        return requireNonNull(pools);
+    }
+
+    private void reconnected() {
+        tell(StoreListener::reconnected);
+        pools().tell(StoreListener::reconnected);
     }
 
     private Session newSession(Handle handle, SessionClock clock) {

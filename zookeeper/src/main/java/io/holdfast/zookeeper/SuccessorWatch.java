@@ -6,20 +6,14 @@ import org.apache.zookeeper.Watcher;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Watches a holder's own node and the nodes behind it, to notice when another client begins to wait or deletes the
- * holder's node.
- *
- * <p>A hold that ends within milliseconds is not watched, and costs no request. After that, while no client waits, the
- * folder is watched. While clients wait, the own node and the next one are watched, so that the holder does not receive
- * an event for every client that comes and goes.
+ * Watches for the holder of a lock. While no client waits, the folder is watched. While clients wait, the own node and
+ * the next one are watched, so that the holder does not receive an event for every client that comes and goes.
  *
  * <p>Only the work of the contender's {@link SerialQueue} uses it, except {@link #stop}.
  */
-final class SuccessorWatch {
+final class SuccessorWatch extends HolderWatch {
 
-    private static final long FIRST_LOOK_NANOS = 10_000_000;
     private static final long NEXT_LOOK_NANOS = 50_000_000;
-    private static final long AFTER_FAILURE_NANOS = 1_000_000_000;
 
     private final StoreAccess store;
     private final Folder folder;
@@ -58,11 +52,7 @@ final class SuccessorWatch {
         this.timer = new StoppableTimer(store.time());
     }
 
-    /**
-     * Begins to watch, or continues.
-     *
-     * @param waiting the number of waiting clients, as far as the holder already knows
-     */
+    @Override
     void begin(Session session, String node, int waiting) {
         if (timer.isStopped()) {
             return;
@@ -88,13 +78,14 @@ final class SuccessorWatch {
         lookIn(waiting == 0 ? FIRST_LOOK_NANOS : NEXT_LOOK_NANOS);
     }
 
+    @Override
     void close() {
         session = null;
         timer.cancel();
         unwatch();
     }
 
-    /** Stops for good: a later answer has no effect. May be called on any thread. */
+    @Override
     void stop() {
         timer.stop();
     }
@@ -128,7 +119,7 @@ final class SuccessorWatch {
         looked = true;
         boolean watched = waiting == 0;
         int asking = which;
-        Watcher onChange = Deletions.watcher(() -> inTurn(asking, this::look));
+        Watcher onChange = Watches.watcher(() -> inTurn(asking, this::look));
         CompletionStage<QueueSnapshot> asked = folder.look(now, watched ? onChange : null);
         asked.whenComplete((queue, error) -> inTurn(asking, () -> seen(now, queue, watched)));
     }
@@ -190,7 +181,7 @@ final class SuccessorWatch {
     }
 
     private Runnable watch(Session now, String path, int asking, Consumer<Boolean> deleted) {
-        return now.deletions().await(path, gone -> inTurn(asking, () -> deleted.accept(gone)), () -> {});
+        return now.childWatches().await(path, gone -> inTurn(asking, () -> deleted.accept(gone)), nodes -> {});
     }
 
     /** @param gone false if a node could not be watched: an immediate look would fail too */

@@ -4,6 +4,7 @@ import static io.holdfast.spi.StoreException.Outcome.FATAL;
 import static io.holdfast.spi.StoreException.Outcome.NOT_EXECUTED;
 import static io.holdfast.spi.StoreException.Outcome.UNKNOWN;
 
+import io.holdfast.spi.AcquireRequest;
 import io.holdfast.spi.ClassPathFailures;
 import io.holdfast.spi.DurationText;
 import io.holdfast.spi.StoreException;
@@ -69,12 +70,20 @@ final class ZooKeeperErrors {
         };
     }
 
+    /** @param most the largest capacity that a request may have */
+    StoreException noShare(AcquireRequest request, int most) {
+        return new StoreException(
+                FATAL,
+                settings.describe() + ": weight " + request.weight() + " of capacity " + request.capacity()
+                        + " (expected: a weight from 1 to the capacity, and a capacity of at most " + most + ")",
+                null);
+    }
+
     StoreException equalNumbers(Folder folder, String node, String other) {
         return new StoreException(
                 FATAL,
                 settings.describe() + ": the nodes " + node.substring(node.lastIndexOf('/') + 1) + " and " + other
-                        + " of the lock \"" + folder.name()
-                        + "\" have the same number, so nobody knows which came first"
+                        + " of " + folder.described() + " have the same number, so nobody knows which came first"
                         + " (delete the node that no Holdfast client made)",
                 null);
     }
@@ -97,8 +106,8 @@ final class ZooKeeperErrors {
     }
 
     private String full(Folder folder) {
-        return settings.describe() + ": the servers have numbered more than " + QueueSnapshot.LIMIT
-                + " nodes of the lock \"" + folder.name() + "\", so its folder must be removed";
+        return settings.describe() + ": the servers have numbered more than " + QueueSnapshot.LIMIT + " nodes of "
+                + folder.described() + ", so its folder must be removed";
     }
 
     StoreException disconnected() {

@@ -43,8 +43,8 @@ record ZooKeeperHandle(ZooKeeper handle, List<ACL> access) implements Handle {
     }
 
     @Override
-    public void read(String path, AsyncCallback.DataCallback callback) {
-        handle.getData(path, false, callback, null);
+    public void read(String path, @Nullable Watcher watcher, AsyncCallback.DataCallback callback) {
+        handle.getData(path, watcher, callback, null);
     }
 
     @Override

@@ -10,7 +10,6 @@ import io.holdfast.spi.ReleaseRequest;
 import io.holdfast.spi.RenewReply;
 import io.holdfast.spi.RenewRequest;
 import io.holdfast.spi.StoreContext;
-import io.holdfast.spi.StoreException;
 import io.holdfast.spi.StoreHealth;
 import io.holdfast.spi.StoreListener;
 import io.holdfast.spi.StoreState;
@@ -29,19 +28,18 @@ import org.apache.zookeeper.KeeperException.Code;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The store on an ensemble: finds the {@link Contender} for a command, and looks at locks for people. Only this client
- * uses its holder ids, so an id that is not known here has no node.
+ * The store on an ensemble, or its view of pools: finds the {@link Contender} for a command. Only this client uses its
+ * holder ids, so an id that is not known here has no node.
  */
 final class ZooKeeperLockStore implements LockStore, Contender.Registry {
-
-    /** The number of looks at a lock that changes hands between two requests. */
-    private static final int ATTEMPTS = 20;
 
     private record Key(String name, String holderId) {}
 
     private final ZooKeeperSettings settings;
     private final StoreAccess access;
-    private final CardStore cards;
+    private final Onlooker onlooker;
+    private final @Nullable CardStore cards; // null in the view of pools
+    private final @Nullable ZooKeeperLockStore pools; // null in the view of pools
     private final Map<Key, Contender> contenders = new ConcurrentHashMap<>();
     private final LeftHolds left;
     private final AtomicBoolean closed = new AtomicBoolean();
@@ -50,14 +48,21 @@ final class ZooKeeperLockStore implements LockStore, Contender.Registry {
     ZooKeeperLockStore(
             ZooKeeperSettings settings, StoreContext context, Connector connector, Supplier<SessionClock> clocks) {
         this.settings = settings;
-        this.access = new StoreAccess(
-                settings,
-                context.time(),
-                connector,
-                clocks,
-                id -> contenders.values().forEach(contender -> contender.sessionOver(id)));
+        this.access = new StoreAccess(settings, context.time(), connector, clocks, this::sessionOver);
+        this.onlooker = new Onlooker(access);
         this.cards = new ZooKeeperCards(access, settings.folder(), context.clientId());
         this.left = new LeftHolds(context.time(), this::abandon);
+        this.pools = new ZooKeeperLockStore(settings, access.pools());
+    }
+
+    /** Makes the view of pools. */
+    private ZooKeeperLockStore(ZooKeeperSettings settings, StoreAccess access) {
+        this.settings = settings;
+        this.access = access;
+        this.onlooker = new Onlooker(access);
+        this.cards = null;
+        this.left = new LeftHolds(access.time(), this::abandon);
+        this.pools = null;
     }
 
     static LockStore open(ZooKeeperSettings settings, StoreContext context) {
@@ -83,6 +88,10 @@ final class ZooKeeperLockStore implements LockStore, Contender.Registry {
 
     @Override
     public CompletionStage<AcquireReply> acquire(AcquireRequest request) {
+        int most = pools == null ? AcquireRequest.CAPACITY_MAX : 1;
+        if (request.weight() < 1 || request.weight() > request.capacity() || request.capacity() > most) {
+            return CompletableFuture.failedFuture(access.errors().noShare(request, most));
+        }
         return access.answer(
                 () -> contender(folder(request.name()), request.holderId()).acquire(request));
     }
@@ -110,70 +119,15 @@ final class ZooKeeperLockStore implements LockStore, Contender.Registry {
 
     @Override
     public CompletionStage<StoreState> inspect(String name) {
-        return access.answer(() -> inspect(folder(name), session(), ATTEMPTS));
-    }
-
-    private CompletableFuture<StoreState> inspect(Folder folder, Session session, int attempts) {
-        return folder.lookAtNewest(session).thenCompose(queue -> {
-            if (queue.isEmpty()) {
-                return CompletableFuture.completedFuture(StoreState.free(0));
-            }
-            String twin = queue.twin(0);
-            if (twin != null) {
-                return CompletableFuture.failedFuture(access.errors().equalNumbers(folder, queue.node(0), twin));
-            }
-            if (attempts == 0) {
-                // The lock changes hands between any two requests: only its holder at the first one is known.
-                return CompletableFuture.completedFuture(
-                        new StoreState(queue.holder(), session.timeoutMillis(), 0, queue.waiting()));
-            }
-            return session.read(folder.path(queue.node(0)))
-                    .thenApply(node -> new StoreState(
-                            queue.holder(),
-                            remainingMillis(folder, queue.holder(), session, node),
-                            node.stat().getCzxid(),
-                            queue.waiting()))
-                    .exceptionallyCompose(error -> ZooKeeperErrors.is(error, Code.NONODE)
-                            ? inspect(folder, session, attempts - 1)
-                            : CompletableFuture.failedFuture(error));
-        });
-    }
-
-    /** Returns how long the hold lasts. Another client's hold ends with its session at the latest. */
-    private long remainingMillis(Folder folder, String holder, Session session, Session.Node node) {
-        Contender own = known(folder.name(), holder);
-        long known = own == null ? 0 : own.remainingMillis();
-        return known > 0 ? known : OwnNode.sessionMillis(node.data(), session.timeoutMillis());
+        return access.answer(() -> onlooker.inspect(folder(name), holderId -> {
+            Contender own = known(name, holderId);
+            return own == null ? 0 : own.remainingMillis();
+        }));
     }
 
     @Override
     public CompletionStage<ForceReply> forceRelease(String name, @Nullable String holder) {
-        return access.answer(() -> forceRelease(folder(name), holder, session(), ATTEMPTS));
-    }
-
-    private CompletableFuture<ForceReply> forceRelease(
-            Folder folder, @Nullable String expected, Session session, int attempts) {
-        return folder.lookAtNewest(session).thenCompose(queue -> {
-            if (queue.isEmpty()) {
-                return CompletableFuture.completedFuture(new ForceReply.Free());
-            }
-            if (expected != null && !expected.equals(queue.holder())) {
-                return CompletableFuture.completedFuture(new ForceReply.HeldBy(queue.holder()));
-            }
-            if (attempts == 0) {
-                return CompletableFuture.failedFuture(new StoreException(
-                        StoreException.Outcome.NOT_EXECUTED,
-                        describe() + ": the lock \"" + folder.name()
-                                + "\" changes hands faster than it can be released by force (expected: another try)",
-                        null));
-            }
-            // The node is the holder's, and no other node ever has its name: so this deletion is the comparison, too.
-            return session.delete(folder.path(queue.node(0)))
-                    .<ForceReply>thenApply(deleted -> new ForceReply.Ended(queue.holder()))
-                    .exceptionallyCompose(error -> ZooKeeperErrors.is(error, Code.NONODE)
-                            ? forceRelease(folder, expected, session, attempts - 1)
-                            : CompletableFuture.failedFuture(error));
-        });
+        return access.answer(() -> onlooker.forceRelease(folder(name), holder));
     }
 
     /** Shows the session even while there is no connection: the session and its holds may still live. */
@@ -190,7 +144,12 @@ final class ZooKeeperLockStore implements LockStore, Contender.Registry {
 
     @Override
     public Optional<CardStore> cards() {
-        return Optional.of(cards);
+        return Optional.ofNullable(cards);
+    }
+
+    @Override
+    public Optional<LockStore> pools() {
+        return Optional.ofNullable(pools);
     }
 
     @Override
@@ -213,18 +172,25 @@ final class ZooKeeperLockStore implements LockStore, Contender.Registry {
         left.add(name, holderId, inUse);
     }
 
-    /** Ends the session, at once or after the work under holds that were left. */
+    /** Ends the session, at once or after the work under holds that were left. Does nothing in the view of pools. */
     @Override
     public void close() {
-        if (closed.compareAndSet(false, true)) {
-            access.listen(null);
-            contenders.values().forEach(Contender::stop);
-            if (left.isEmpty()) {
-                access.close();
-            } else {
-                left.whenNone(access::beginToClose);
-            }
+        ZooKeeperLockStore view = pools;
+        if (view == null || !closed.compareAndSet(false, true)) {
+            return;
         }
+        stop();
+        view.stop();
+        if (left.isEmpty() && view.left.isEmpty()) {
+            access.close();
+        } else {
+            left.whenNone(() -> view.left.whenNone(access::beginToClose));
+        }
+    }
+
+    private void stop() {
+        access.listen(null);
+        contenders.values().forEach(Contender::stop);
     }
 
     @Override
@@ -255,13 +221,20 @@ final class ZooKeeperLockStore implements LockStore, Contender.Registry {
         return access.session();
     }
 
-    /** Returns how many holder ids have state here; for tests. */
+    /** Returns how many holder ids have state here, also in the view of pools; for tests. */
     int size() {
-        return contenders.size();
+        return contenders.size() + (pools == null ? 0 : pools.size());
+    }
+
+    private void sessionOver(long id) {
+        contenders.values().forEach(contender -> contender.sessionOver(id));
+        if (pools != null) {
+            pools.sessionOver(id);
+        }
     }
 
     private Folder folder(String name) {
-        return Folder.of(settings.folder(), name);
+        return pools == null ? Folder.ofPool(settings.folder(), name) : Folder.of(settings.folder(), name);
     }
 
     private @Nullable Contender known(String name, String holderId) {

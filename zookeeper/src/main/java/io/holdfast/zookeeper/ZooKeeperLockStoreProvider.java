@@ -15,7 +15,7 @@ import java.util.Set;
  * }
  * }</pre>
  *
- * <p>The folder, {@code /holdfast} by default, has one node for each lock; it is created if it is missing. User and
+ * <p>The folder, {@code /holdfast} by default, has one node for each lock, and {@code ~pools} for permits; it is created if it is missing. User and
  * password are those of the scheme {@code digest}; characters such as {@code @ : / # ? %} in them are percent-encoded.
  * Options:
  *

@@ -24,7 +24,7 @@ class BusyInspectionTest {
                         .processResult(Code.OK.intValue(), "", null, List.of(node(first), node(first + 1)));
             }
             case "read" ->
-                ((AsyncCallback.DataCallback) arguments[1]).processResult(Code.NONODE.intValue(), "", null, null, null);
+                ((AsyncCallback.DataCallback) arguments[2]).processResult(Code.NONODE.intValue(), "", null, null, null);
             default -> throw new UnsupportedOperationException(method);
         }
         return null;

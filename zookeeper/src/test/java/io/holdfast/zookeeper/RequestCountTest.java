@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 import io.holdfast.CardDetail;
 import io.holdfast.Lease;
 import io.holdfast.LockClient;
+import io.holdfast.Permits;
 import io.holdfast.testkit.OverlapDetector;
 import io.holdfast.testkit.servers.ZooKeeperEnsemble;
 import java.util.ArrayList;
@@ -110,6 +111,67 @@ class RequestCountTest {
         // Each waiter looks once a second, which counts on a slow machine; some holds last for so long there that their
         // holder looks, and some predecessors have gone before they are watched. A herd of 8 would ask 13 times.
         assertThat(each).isBetween(3.0, CONTENDED + 2 + 2 * size * seconds / served);
+    }
+
+    @Test
+    void a_free_permit_takes_as_many_as_a_free_lock() throws Exception {
+        Permits permits = client(CardDetail.OFF).permits("alone", 5);
+        permits.acquire().release();
+        long before = received();
+        for (int i = 0; i < 50; i++) {
+            permits.acquire().release();
+        }
+        double each = (received() - before) / 50.0;
+        System.out.printf("a free permit: %.1f requests%n", each);
+        assertThat(each).isBetween(2.9, 3.7);
+    }
+
+    /** Two permits, and more clients that all want one. */
+    @ParameterizedTest
+    @ValueSource(ints = {4, 10})
+    void permits_that_many_want_take_the_same_number_however_many(int size) throws Exception {
+        int counted = 150;
+        AtomicInteger grants = new AtomicInteger();
+        CountDownLatch warm = new CountDownLatch(1);
+        CountDownLatch done = new CountDownLatch(1);
+        List<Thread> threads = new ArrayList<>();
+        for (LockClient client : clients(size)) {
+            Permits permits = client.permits("wanted-by-" + size, 2);
+            Thread thread = new Thread(() -> {
+                while (done.getCount() > 0) {
+                    try (Lease lease = permits.acquire()) {
+                        int number = grants.incrementAndGet();
+                        lease.ensureValid();
+                        LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(2));
+                        if (number == 5 * size) {
+                            warm.countDown();
+                        } else if (number == 5 * size + counted) {
+                            done.countDown();
+                        }
+                    } catch (InterruptedException e) {
+                        return;
+                    }
+                }
+            });
+            threads.add(thread);
+            thread.start();
+        }
+        assertThat(warm.await(20, TimeUnit.SECONDS)).isTrue();
+        long before = received();
+        int from = grants.get();
+        long began = System.nanoTime();
+        assertThat(done.await(60, TimeUnit.SECONDS)).isTrue();
+        int served = grants.get() - from;
+        double each = (received() - before) / (double) served;
+        double seconds = (System.nanoTime() - began) / 1e9;
+        for (Thread thread : threads) {
+            thread.join(10_000);
+        }
+        System.out.printf("2 permits, %d clients: %.1f requests for each permit%n", size, each);
+        // A slow machine as above. If all of 8 waiters looked at each release and at each that begins to wait, there
+        // would
+        // be 16 more.
+        assertThat(each).isBetween(4.0, 12 + 2 * size * seconds / served);
     }
 
     /** Waiters sleep. If each of the seven asked once a second, there would be seven requests a second. */

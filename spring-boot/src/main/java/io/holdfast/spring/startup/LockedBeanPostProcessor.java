@@ -248,7 +248,7 @@ public final class LockedBeanPostProcessor extends AbstractBeanFactoryAwareAdvis
             throw new LockedDefinitionException(
                     place,
                     client.describeStore() + " has no permits and no read-write locks",
-                    "Redis in mode lua, a database, or memory");
+                    "Redis in mode lua, ZooKeeper, a database, or memory");
         }
     }
 

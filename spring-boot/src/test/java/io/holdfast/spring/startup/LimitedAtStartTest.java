@@ -186,7 +186,7 @@ public class LimitedAtStartTest {
                     assertThat(rootOf(context.getStartupFailure()))
                             .isInstanceOf(LockedDefinitionException.class)
                             .hasMessageMatching("@Limited on .*Fine\\..* has no permits and no read-write locks"
-                                    + " \\(expected: Redis in mode lua, a database, or memory\\)");
+                                    + " \\(expected: Redis in mode lua, ZooKeeper, a database, or memory\\)");
                 });
     }
 

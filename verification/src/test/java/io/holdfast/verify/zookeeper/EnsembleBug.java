@@ -15,5 +15,14 @@ public enum EnsembleBug {
     /** Tokens from the number in the node's name. */
     TOKEN_IS_THE_NODES_NUMBER,
     /** A waiter watches a node that is not the one before it, so it hears nothing. */
-    WATCHES_THE_WRONG_NODE
+    WATCHES_THE_WRONG_NODE,
+
+    /** A share of a pool counts as one, whatever it weighs. */
+    POOL_WEIGHT_IS_FORGOTTEN,
+    /** Waiting nodes of a pool do not count: who has room overtakes those who have none. */
+    POOL_WAITERS_ARE_OVERTAKEN,
+    /** Who asks with a larger capacity overtakes those who wait with a smaller one. */
+    POOL_LARGER_CAPACITY_OVERTAKES,
+    /** A waiter of a pool does not hear of the grant before it. */
+    POOL_GRANT_IS_NOT_WATCHED
 }

@@ -275,7 +275,7 @@ class EnsembleModelTest {
                 case 4 -> delete(who, node);
                 case 5 -> delete(who, random.nextInt(3) == 0 ? folder : node);
                 case 6 -> write(who, node);
-                case 7 -> read(who, random.nextInt(4) == 0 ? folder : node);
+                case 7 -> read(who, random.nextInt(4) == 0 ? folder : node, random.nextBoolean());
                 case 8 -> children(who, folder, true);
                 case 9 -> children(who, node, true);
                 case 10 -> replace(who, node, folder + "/y" + number++ + "~");
@@ -332,11 +332,12 @@ class EnsembleModelTest {
                                     answered(who, "write " + path + ": " + Code.get(code) + " " + stat(stat)));
         }
 
-        private void read(int who, String path) {
+        private void read(int who, String path, boolean watch) {
             side.unanswered.incrementAndGet();
             sessions.get(who)
                     .read(
                             path,
+                            watch ? watcher(who) : null,
                             (code, asked, context, data, stat) -> answered(
                                     who,
                                     "read " + path + ": " + Code.get(code) + " "
@@ -346,20 +347,23 @@ class EnsembleModelTest {
 
         private void children(int who, String path, boolean watch) {
             side.unanswered.incrementAndGet();
-            VerifyZooKeeper.Commands asking = sessions.get(who);
-            Watcher watcher = event -> {
-                if (event.getType() != EventType.None && asking.equals(sessions.get(who))) {
-                    say(who, "hears " + event.getType() + " " + event.getPath());
-                }
-            };
             sessions.get(who)
                     .children(
                             path,
-                            watch ? watcher : null,
+                            watch ? watcher(who) : null,
                             (code, asked, context, nodes) -> answered(
                                     who,
                                     "children " + path + ": " + Code.get(code) + " "
                                             + (nodes == null ? "" : new TreeSet<>(nodes))));
+        }
+
+        private Watcher watcher(int who) {
+            VerifyZooKeeper.Commands asking = sessions.get(who);
+            return event -> {
+                if (event.getType() != EventType.None && asking.equals(sessions.get(who))) {
+                    say(who, "hears " + event.getType() + " " + event.getPath());
+                }
+            };
         }
 
         private void replace(int who, String old, String path) {

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.holdfast.Lease;
 import io.holdfast.LockClient;
 import io.holdfast.LockStoreException;
+import io.holdfast.Permits;
 import io.holdfast.testkit.OverlapDetector;
 import io.holdfast.zookeeper.VerifyZooKeeper;
 import java.nio.file.Path;
@@ -17,6 +18,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.ZooDefs;
@@ -98,6 +100,59 @@ class FullFolderTest {
         }
         detector.assertClean();
         assertThat(errors).isEmpty();
+        assertThat(done).as("the folder was replaced").isTrue();
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {LIMIT - 20, Integer.MAX_VALUE - 5})
+    void permits_keep_their_limit_before_and_after(long made) throws Exception {
+        String permitsFolder = "/locks/~pools/p:a";
+        Lease first = client().permits("a", 2).acquire();
+        long folder = server.created(permitsFolder);
+        server.setMade(permitsFolder, made);
+        AtomicInteger inside = new AtomicInteger(1);
+        AtomicInteger most = new AtomicInteger();
+        CountDownLatch inTheNext = new CountDownLatch(30);
+        List<Thread> threads = new ArrayList<>();
+        List<Throwable> errors = new ArrayList<>();
+        for (int i = 0; i < 4; i++) {
+            Permits permits = client().permits("a", 2);
+            Thread thread = new Thread(() -> {
+                while (inTheNext.getCount() > 0) {
+                    try (Lease lease = permits.acquire()) {
+                        lease.ensureValid();
+                        most.accumulateAndGet(inside.incrementAndGet(), Math::max);
+                        try {
+                            Thread.sleep(1);
+                        } finally {
+                            inside.decrementAndGet();
+                        }
+                        if (server.created(permitsFolder) != folder) {
+                            inTheNext.countDown();
+                        }
+                    } catch (InterruptedException e) {
+                        return;
+                    } catch (RuntimeException | AssertionError e) {
+                        synchronized (errors) {
+                            errors.add(e);
+                        }
+                        return;
+                    }
+                }
+            });
+            threads.add(thread);
+            thread.start();
+        }
+        Thread.sleep(300);
+        inside.decrementAndGet();
+        first.release();
+        boolean done = inTheNext.await(60, TimeUnit.SECONDS);
+        for (Thread thread : threads) {
+            thread.interrupt();
+            thread.join(10_000);
+        }
+        assertThat(errors).isEmpty();
+        assertThat(most).hasValue(2);
         assertThat(done).as("the folder was replaced").isTrue();
     }
 

@@ -31,14 +31,14 @@ sealed interface SimCommand {
 
     record Children(String path, boolean watch) implements SimCommand {}
 
-    record Read(String path) implements SimCommand {}
+    record Read(String path, boolean watch) implements SimCommand {}
 
     record Sync(String path) implements SimCommand {}
 
     record Ping() implements SimCommand {}
 
     /** After a reconnection: what is still watched. */
-    record SetWatches(List<String> paths, long since) implements SimCommand {}
+    record SetWatches(List<String> paths, List<String> dataPaths, long since) implements SimCommand {}
 
     /** What a node has in it. */
     record Content(byte[] data, Stat stat) {}

@@ -177,8 +177,13 @@ final class SimConnection {
             }
             return answer;
         } else if (command instanceof SimCommand.Read read) {
-            return server.tree.read(read.path());
+            Answer answer = server.tree.read(read.path());
+            if (read.watch() && answer.code() == Code.OK.intValue()) {
+                server.watchData(read.path(), this);
+            }
+            return answer;
         } else if (command instanceof SimCommand.SetWatches watches) {
+            watches.dataPaths().forEach(path -> watchDataAgain(path, watches.since()));
             watches.paths().forEach(path -> watchAgain(path, watches.since()));
             return new Answer(Code.OK.intValue(), "");
         } else if (command instanceof SimCommand.Ping) {
@@ -195,6 +200,17 @@ final class SimConnection {
             tell(new SimTree.Change(EventType.NodeChildrenChanged, path));
         } else {
             server.watch(path, this);
+        }
+    }
+
+    private void watchDataAgain(String path, long since) {
+        Stat stat = server.tree.stat(path);
+        if (stat == null) {
+            tell(new SimTree.Change(EventType.NodeDeleted, path));
+        } else if (stat.getMzxid() > since) {
+            tell(new SimTree.Change(EventType.NodeDataChanged, path));
+        } else {
+            server.watchData(path, this);
         }
     }
 

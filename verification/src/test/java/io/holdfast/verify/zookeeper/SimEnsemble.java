@@ -306,6 +306,17 @@ public final class SimEnsemble {
                         : List.of());
     }
 
+    /** What there is in a pool's folder. */
+    public VerifyZooKeeper.Queue pool(String name) {
+        Object found = newest().children("/locks/~pools/" + VerifyZooKeeper.encode(name))
+                .value();
+        return new VerifyZooKeeper.Queue(
+                found instanceof List<?> nodes
+                        ? nodes.stream().map(String::valueOf).toList()
+                        : List.of(),
+                true);
+    }
+
     private static String path(String name) {
         return "/locks/" + VerifyZooKeeper.encode(name);
     }

@@ -13,6 +13,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 import org.apache.zookeeper.AsyncCallback;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException.Code;
@@ -57,6 +58,7 @@ final class SimHandle implements VerifyZooKeeper.Commands {
     private final ArrayDeque<Runnable> arrived = new ArrayDeque<>();
     private final ArrayDeque<Runnable> events = new ArrayDeque<>();
     private final Map<String, Set<Watcher>> watches = new TreeMap<>();
+    private final Map<String, Set<Watcher>> dataWatches = new TreeMap<>();
     private State state = State.CONNECTING;
     private @Nullable SimConnection connection;
     private long id;
@@ -130,16 +132,19 @@ final class SimHandle implements VerifyZooKeeper.Commands {
     }
 
     @Override
-    public void read(String path, AsyncCallback.DataCallback callback) {
-        submit(new SimCommand.Read(path), answer -> {
-            Content found = answer.value() instanceof Content content ? content : null;
-            callback.processResult(
-                    answer.code(),
-                    path,
-                    null,
-                    found == null ? null : found.data(),
-                    found == null ? null : found.stat());
-        });
+    public void read(String path, @Nullable Watcher watcher, AsyncCallback.DataCallback callback) {
+        submit(new Packet(
+                new SimCommand.Read(path, watcher != null),
+                answer -> {
+                    Content found = answer.value() instanceof Content content ? content : null;
+                    callback.processResult(
+                            answer.code(),
+                            path,
+                            null,
+                            found == null ? null : found.data(),
+                            found == null ? null : found.stat());
+                },
+                watcher));
     }
 
     @Override
@@ -215,7 +220,10 @@ final class SimHandle implements VerifyZooKeeper.Commands {
 
     /** How many watchers it keeps until it has told them something. */
     int watchers() {
-        return watches.values().stream().mapToInt(Set::size).sum();
+        return Stream.of(watches, dataWatches)
+                .flatMap(each -> each.values().stream())
+                .mapToInt(Set::size)
+                .sum();
     }
 
     // --- the connection ---
@@ -257,8 +265,10 @@ final class SimHandle implements VerifyZooKeeper.Commands {
         heardNanos = time.nanoTime();
         sentNanos = heardNanos;
         queue(() -> changed.accept(KeeperState.SyncConnected));
-        if (!watches.isEmpty()) {
-            send(new Packet(new SimCommand.SetWatches(List.copyOf(watches.keySet()), seenZxid), answer -> {}, null));
+        if (!watches.isEmpty() || !dataWatches.isEmpty()) {
+            List<String> children = List.copyOf(watches.keySet());
+            List<String> data = List.copyOf(dataWatches.keySet());
+            send(new Packet(new SimCommand.SetWatches(children, data, seenZxid), answer -> {}, null));
         }
         while (!outgoing.isEmpty() && state == State.CONNECTED) {
             send(outgoing.remove());
@@ -379,10 +389,16 @@ final class SimHandle implements VerifyZooKeeper.Commands {
         if (!ping) {
             seenZxid = Math.max(seenZxid, zxid);
         }
-        if (packet.command() instanceof SimCommand.Children children
-                && packet.watcher() != null
-                && answer.code() == Code.OK.intValue()) {
-            watches.computeIfAbsent(children.path(), p -> new LinkedHashSet<>()).add(packet.watcher());
+        Watcher watcher = packet.watcher();
+        if (watcher != null && answer.code() == Code.OK.intValue()) {
+            if (packet.command() instanceof SimCommand.Children children) {
+                watches.computeIfAbsent(children.path(), p -> new LinkedHashSet<>())
+                        .add(watcher);
+            } else if (packet.command() instanceof SimCommand.Read read) {
+                dataWatches
+                        .computeIfAbsent(read.path(), p -> new LinkedHashSet<>())
+                        .add(watcher);
+            }
         }
         queue(() -> packet.callback().accept(answer));
         if (packet.command() instanceof Write && answer.code() == Code.OK.intValue()) {
@@ -394,12 +410,23 @@ final class SimHandle implements VerifyZooKeeper.Commands {
         if (connection != by) {
             return;
         }
-        Set<Watcher> watching = watches.remove(change.path());
-        if (watching != null) {
-            EventType type = change.type();
+        EventType type = change.type();
+        Set<Watcher> watching = new LinkedHashSet<>();
+        if (type == EventType.NodeDeleted || type == EventType.NodeDataChanged) {
+            watching.addAll(removed(dataWatches, change.path()));
+        }
+        if (type == EventType.NodeDeleted || type == EventType.NodeChildrenChanged) {
+            watching.addAll(removed(watches, change.path()));
+        }
+        if (!watching.isEmpty()) {
             queue(() -> watching.forEach(
                     watcher -> watcher.process(new WatchedEvent(type, KeeperState.SyncConnected, change.path()))));
         }
+    }
+
+    private static Set<Watcher> removed(Map<String, Set<Watcher>> all, String path) {
+        Set<Watcher> watching = all.remove(path);
+        return watching == null ? Set.of() : watching;
     }
 
     /** For the event thread, which does one thing after the other. */

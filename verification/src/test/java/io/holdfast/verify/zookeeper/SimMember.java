@@ -52,6 +52,7 @@ final class SimMember {
     private long stoppedUntilNanos;
     private final Set<SimConnection> connections = new LinkedHashSet<>();
     private final Map<String, Set<SimConnection>> watches = new TreeMap<>();
+    private final Map<String, Set<SimConnection>> dataWatches = new TreeMap<>();
 
     /** Sessions that were heard of here, and the leader has not been told. */
     private Map<Long, Integer> touched = new TreeMap<>();
@@ -264,14 +265,21 @@ final class SimMember {
         }
     }
 
+    /** One event for each connection, however it watches the node. */
     private void tell(SimTree.Change change) {
-        if (change.type() != EventType.NodeDeleted && change.type() != EventType.NodeChildrenChanged) {
-            return;
+        Set<SimConnection> watching = new LinkedHashSet<>();
+        if (change.type() == EventType.NodeDeleted || change.type() == EventType.NodeDataChanged) {
+            watching.addAll(removed(dataWatches, change.path()));
         }
-        Set<SimConnection> watching = watches.remove(change.path());
-        if (watching != null) {
-            watching.forEach(connection -> connection.tell(change));
+        if (change.type() == EventType.NodeDeleted || change.type() == EventType.NodeChildrenChanged) {
+            watching.addAll(removed(watches, change.path()));
         }
+        watching.forEach(connection -> connection.tell(change));
+    }
+
+    private static Set<SimConnection> removed(Map<String, Set<SimConnection>> all, String path) {
+        Set<SimConnection> watching = all.remove(path);
+        return watching == null ? Set.of() : watching;
     }
 
     // --- clients ---
@@ -287,6 +295,7 @@ final class SimMember {
     void disconnected(SimConnection connection) {
         connections.remove(connection);
         watches.values().forEach(watching -> watching.remove(connection));
+        dataWatches.values().forEach(watching -> watching.remove(connection));
     }
 
     /** The older connection of a session that has another one here now. */
@@ -300,6 +309,10 @@ final class SimMember {
 
     void watch(String path, SimConnection connection) {
         watches.computeIfAbsent(path, p -> new LinkedHashSet<>()).add(connection);
+    }
+
+    void watchData(String path, SimConnection connection) {
+        dataWatches.computeIfAbsent(path, p -> new LinkedHashSet<>()).add(connection);
     }
 
     void touch(long session, int timeout) {

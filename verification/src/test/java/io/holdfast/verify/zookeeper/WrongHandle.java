@@ -1,6 +1,8 @@
 package io.holdfast.verify.zookeeper;
 
 import io.holdfast.zookeeper.VerifyZooKeeper;
+import java.util.ArrayList;
+import java.util.List;
 import org.apache.zookeeper.AsyncCallback;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException.Code;
@@ -25,7 +27,7 @@ final class WrongHandle extends VerifyZooKeeper.ForwardedCommands {
     @Override
     public void create(String path, byte[] data, CreateMode mode, AsyncCallback.Create2Callback callback) {
         super.create(
-                path,
+                bug == EnsembleBug.POOL_WEIGHT_IS_FORGOTTEN ? path.replaceFirst("~\\d+(~\\d+~)$", "~1$1") : path,
                 data,
                 mode,
                 (code, asked, context, name, stat) -> callback.processResult(
@@ -40,6 +42,14 @@ final class WrongHandle extends VerifyZooKeeper.ForwardedCommands {
 
     @Override
     public void children(String path, @Nullable Watcher watcher, AsyncCallback.ChildrenCallback callback) {
+        if (bug == EnsembleBug.POOL_WAITERS_ARE_OVERTAKEN || bug == EnsembleBug.POOL_LARGER_CAPACITY_OVERTAKES) {
+            super.children(
+                    path,
+                    watcher,
+                    (code, asked, context, nodes) ->
+                            callback.processResult(code, asked, context, nodes == null ? null : withoutWaiters(nodes)));
+            return;
+        }
         boolean waits = watcher != null && path.contains("~");
         if (bug != EnsembleBug.WATCHES_THE_WRONG_NODE || !waits) {
             super.children(path, watcher, callback);
@@ -49,10 +59,39 @@ final class WrongHandle extends VerifyZooKeeper.ForwardedCommands {
         super.children(path, null, callback);
     }
 
+    /** Without some nodes of others that wait. */
+    private List<String> withoutWaiters(List<String> nodes) {
+        VerifyZooKeeper.Queue queue = new VerifyZooKeeper.Queue(nodes, true);
+        int largest = nodes.stream().mapToInt(WrongHandle::capacity).max().orElse(0);
+        List<String> seen = new ArrayList<>();
+        for (int i = 0; i < queue.size(); i++) {
+            String node = queue.node(i);
+            boolean own = node.contains("~" + Long.toHexString(sessionId()) + "~");
+            boolean ignored = bug == EnsembleBug.POOL_WAITERS_ARE_OVERTAKEN || capacity(node) < largest;
+            if (own || i < queue.holders() || !ignored) {
+                seen.add(node);
+            }
+        }
+        return seen;
+    }
+
+    private static int capacity(String node) {
+        String[] parts = node.split("~", -1);
+        return parts.length == 5 ? Integer.parseInt(parts[3]) : 0;
+    }
+
+    @Override
+    public void read(String path, @Nullable Watcher watcher, AsyncCallback.DataCallback callback) {
+        super.read(path, bug == EnsembleBug.POOL_GRANT_IS_NOT_WATCHED ? null : watcher, callback);
+    }
+
     @Override
     public void write(String path, byte[] data, AsyncCallback.StatCallback callback) {
         if (bug == EnsembleBug.PROOF_IS_A_READ) {
-            read(path, (code, asked, context, content, stat) -> callback.processResult(code, asked, context, stat));
+            read(
+                    path,
+                    null,
+                    (code, asked, context, content, stat) -> callback.processResult(code, asked, context, stat));
         } else {
             super.write(
                     path,

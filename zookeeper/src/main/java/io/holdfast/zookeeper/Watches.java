@@ -7,56 +7,61 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.BiFunction;
 import java.util.function.Consumer;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Watcher;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Watches nodes of one session for their deletion.
+ * Watches nodes of one session, by one kind of watch.
  *
  * <p>ZooKeeper keeps a watcher until it has called it, and removing one takes a request. So each node has one watcher,
- * however many receivers come and go before the node is deleted, and the watcher knows only the present receivers.
+ * however many receivers come and go before the event, and the watcher knows only the present receivers.
  *
  * <p>Thread-safe.
+ *
+ * @param <T> what the command returns that sets a watch
  */
-final class Deletions {
+final class Watches<T> {
 
-    private final BiFunction<String, Watcher, ? extends CompletionStage<List<String>>> children;
+    /** A command that sets a watch. */
+    interface Question<T> {
+
+        CompletionStage<T> ask(String path, @Nullable Watcher watcher);
+    }
+
+    private final Question<T> question;
     private final ReentrantLock lock = new ReentrantLock();
-    private final Map<String, Deletion> awaited = new HashMap<>(); // by path; by lock
+    private final Map<String, Watch> awaited = new HashMap<>(); // by path; by lock
 
-    /** @param children lists a node's children in the session, and sets a watcher */
-    Deletions(BiFunction<String, Watcher, ? extends CompletionStage<List<String>>> children) {
-        this.children = children;
+    Watches(Question<T> question) {
+        this.question = question;
     }
 
     /**
-     * Reports at most once that a node was deleted. It watches the node's children: the node has none, so only its own
-     * deletion triggers the watch, and its holder's renewals do not. The report may be about an earlier node of the
-     * same name.
+     * Reports at most one event of a node. The report may be about an earlier node of the same name.
      *
-     * @param gone receives true if the node is gone, false if it cannot be watched now
-     * @param watched runs when the server has promised to report the deletion
+     * @param event receives true if the event has happened or there is no such node, false if it cannot be watched now
+     * @param watched receives the command's answer when the server has promised to report the event
      * @return ends the report; to be run when it is no longer needed
      */
-    Runnable await(String path, Consumer<Boolean> gone, Runnable watched) {
+    Runnable await(String path, Consumer<Boolean> event, Consumer<T> watched) {
         Object receiver = new Object();
-        Deletion deletion = join(path, receiver, gone);
-        // Asks even if the node is already watched: the server may have reported its deletion earlier.
-        CompletionStage<List<String>> asked = children.apply(path, deletion.watcher);
-        asked.whenComplete((nodes, error) -> {
+        Watch watch = join(path, receiver, event);
+        // Asks even if the node is already watched: the server may have reported the event earlier.
+        CompletionStage<T> asked = question.ask(path, watch.watcher);
+        asked.whenComplete((answer, error) -> {
             if (error == null) {
-                if (deletion.stands(receiver)) {
-                    watched.run();
+                if (watch.stands(receiver)) {
+                    watched.accept(answer);
                 }
             } else if (ZooKeeperErrors.is(error, Code.NONODE)) {
-                deletion.happened();
+                watch.happened();
             } else {
-                deletion.failed(receiver);
+                watch.failed(receiver);
             }
         });
-        return () -> deletion.leave(receiver);
+        return () -> watch.leave(receiver);
     }
 
     /** Returns a watcher that forwards changes of nodes, but not those of the connection. */
@@ -68,25 +73,25 @@ final class Deletions {
         };
     }
 
-    private Deletion join(String path, Object receiver, Consumer<Boolean> gone) {
+    private Watch join(String path, Object receiver, Consumer<Boolean> event) {
         lock.lock();
         try {
-            Deletion deletion = awaited.computeIfAbsent(path, Deletion::new);
-            deletion.receivers.put(receiver, gone);
-            return deletion;
+            Watch watch = awaited.computeIfAbsent(path, Watch::new);
+            watch.receivers.put(receiver, event);
+            return watch;
         } finally {
             lock.unlock();
         }
     }
 
-    /** The deletion of one node; in the map until it happens, or until it cannot be watched and has no receivers. */
-    private final class Deletion {
+    /** The watch of one node; in the map until the event, or until it cannot be set and has no receivers. */
+    private final class Watch {
         private final String path;
         private final Map<Object, Consumer<Boolean>> receivers = new LinkedHashMap<>(); // by lock
         private final Watcher watcher = watcher(this::happened);
-        private boolean stands; // by lock; whether the server has promised to report it
+        private boolean stands; // by lock; whether the server has promised to report the event
 
-        Deletion(String path) {
+        Watch(String path) {
             this.path = path;
         }
 
@@ -100,7 +105,7 @@ final class Deletions {
             } finally {
                 lock.unlock();
             }
-            all.forEach(gone -> gone.accept(true));
+            all.forEach(event -> event.accept(true));
         }
 
         /** Notes that the server watches the node. Returns whether that receiver is still there. */
@@ -115,18 +120,18 @@ final class Deletions {
         }
 
         void failed(Object receiver) {
-            Consumer<Boolean> gone;
+            Consumer<Boolean> event;
             lock.lock();
             try {
-                gone = receivers.remove(receiver);
+                event = receivers.remove(receiver);
                 if (receivers.isEmpty() && !stands) {
                     awaited.remove(path, this);
                 }
             } finally {
                 lock.unlock();
             }
-            if (gone != null) {
-                gone.accept(false);
+            if (event != null) {
+                event.accept(false);
             }
         }
 

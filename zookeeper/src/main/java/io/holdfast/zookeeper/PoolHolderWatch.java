@@ -1,0 +1,133 @@
+package io.holdfast.zookeeper;
+
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Watches for the holder of a pool. Its neighbours come and go without concern to it, and all holders would look when
+ * one of them does. So each watches its own node, and the folder's data, which a waiter writes that they are to hear of
+ * ({@link OwnNode#announce}).
+ *
+ * <p>Only the work of the contender's {@link SerialQueue} uses it, except {@link #stop}.
+ */
+final class PoolHolderWatch extends HolderWatch {
+
+    private static final Pattern NUMBER = Pattern.compile("\\d{1,10}");
+
+    private final StoreAccess store;
+    private final Folder folder;
+    private final String holderId;
+    private final SerialQueue work;
+    private final Runnable onDeleted;
+    private final StoppableTimer timer;
+
+    private @Nullable Session session; // null while closed
+    private String node = "";
+    private int which; // counts the holder's nodes, so that an answer about one says nothing about the next
+    private long newest; // the number of the last waiter that was told; before that, of the own node
+    private boolean ownWatched;
+    private boolean folderWatched;
+    private Runnable unwatchOwn = () -> {};
+    private Runnable unwatchFolder = () -> {};
+
+    /** @param onDeleted runs as work of the queue when another client has deleted the holder's node */
+    PoolHolderWatch(StoreAccess store, Folder folder, String holderId, SerialQueue work, Runnable onDeleted) {
+        this.store = store;
+        this.folder = folder;
+        this.holderId = holderId;
+        this.work = work;
+        this.onDeleted = onDeleted;
+        this.timer = new StoppableTimer(store.time());
+    }
+
+    @Override
+    void begin(Session session, String node, int waiting) {
+        if (timer.isStopped() || (this.session != null && this.node.equals(node))) {
+            return;
+        }
+        close();
+        this.session = session;
+        this.node = node;
+        newest = QueueSnapshot.number(node);
+        watchIn(FIRST_LOOK_NANOS);
+    }
+
+    @Override
+    void close() {
+        session = null;
+        which++;
+        timer.cancel();
+        ownWatched = false;
+        folderWatched = false;
+        unwatchOwn.run();
+        unwatchFolder.run();
+    }
+
+    @Override
+    void stop() {
+        timer.stop();
+    }
+
+    private void watchIn(long nanos) {
+        int asking = which;
+        timer.set(nanos, () -> inTurn(asking, this::watch));
+    }
+
+    /** Runs a step as work of the queue, unless the node that it is about is not watched any more by then. */
+    private void inTurn(int asking, Runnable step) {
+        work.addTask(() -> {
+            if (session != null && !timer.isStopped() && asking == which) {
+                step.run();
+            }
+        });
+    }
+
+    private void watch() {
+        Session now = session;
+        if (now == null) {
+            return;
+        }
+        int asking = which;
+        if (!ownWatched) {
+            ownWatched = true;
+            unwatchOwn = now.childWatches().await(node, gone -> inTurn(asking, () -> ownGone(gone)), nodes -> {});
+        }
+        if (!folderWatched) {
+            folderWatched = true;
+            unwatchFolder = now.dataWatches()
+                    .await(
+                            folder.path(),
+                            written -> inTurn(asking, () -> folderWritten(written)),
+                            read -> inTurn(asking, () -> readFolder(read.data())));
+        }
+    }
+
+    /** @param gone false if the node could not be watched */
+    private void ownGone(boolean gone) {
+        ownWatched = false;
+        if (gone) {
+            onDeleted.run();
+        } else {
+            watchIn(AFTER_FAILURE_NANOS);
+        }
+    }
+
+    /** @param written false if the folder could not be watched: an immediate look would fail too */
+    private void folderWritten(boolean written) {
+        folderWatched = false;
+        if (written) {
+            watch();
+        } else {
+            watchIn(AFTER_FAILURE_NANOS);
+        }
+    }
+
+    /** @param data the number of the node that was announced last; empty if none was in this folder */
+    private void readFolder(String data) {
+        long announced = NUMBER.matcher(data).matches() ? Long.parseLong(data) : 0;
+        if (announced > newest) {
+            newest = announced;
+            store.tell(listener -> listener.contended(folder.name(), holderId));
+        }
+    }
+}
