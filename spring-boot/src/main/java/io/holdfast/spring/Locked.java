@@ -87,6 +87,13 @@ public @interface Locked {
     boolean join() default false;
 
     /**
+     * What the method excludes: by default, every other caller. A method that reads or writes has one name. A nested
+     * call may read under the write lock of its caller, but one that would write under the read lock of its caller
+     * throws {@link IllegalStateException}. The lease of a reader does not fence.
+     */
+    LockMode mode() default LockMode.EXCLUSIVE;
+
+    /**
      * The longest wait for all locks together: a duration, {@code 0} for one attempt, or {@code unlimited}. By default
      * {@code holdfast.wait-time}, 10 s.
      */

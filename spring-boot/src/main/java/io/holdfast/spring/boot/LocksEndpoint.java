@@ -6,7 +6,6 @@ import io.holdfast.LocalLock;
 import io.holdfast.LockClient;
 import io.holdfast.LockState;
 import io.holdfast.Term;
-import io.holdfast.spring.declaration.Kind;
 import io.holdfast.spring.declaration.LockedMethods;
 import io.holdfast.spring.declaration.LockedOperation;
 import java.time.Duration;
@@ -88,9 +87,13 @@ final class LocksEndpoint {
         Map<String, Object> shown = new LinkedHashMap<>();
         shown.put("method", operation.describe());
         shown.put("names", operation.describeNames());
-        if (operation.kind() == Kind.PERMITS) {
-            shown.put("permits", operation.limit().describe());
-            shown.put("weight", operation.weight().describe());
+        switch (operation.kind()) {
+            case LOCK -> {}
+            case READ, WRITE -> shown.put("mode", operation.kind().name());
+            case PERMITS -> {
+                shown.put("permits", operation.limit().describe());
+                shown.put("weight", operation.weight().describe());
+            }
         }
         shown.put(
                 "waitTime",

@@ -141,7 +141,7 @@ record LockedCall(
 
     @Override
     public void checkOuterTransaction() {
-        if (wanted.kind() == Kind.LOCK) {
+        if (wanted.kind() != Kind.PERMITS) {
             outer.check(operation.place(), operation.method(), AopUtils.getTargetClass(target(invocation)));
         }
     }

@@ -119,6 +119,7 @@ public final class LockedInterceptor implements MethodInterceptor {
                 observations.get(),
                 outer,
                 inner);
+        call.wanted().checkNames(names);
         call.checkLeaseParameter();
         return call;
     }

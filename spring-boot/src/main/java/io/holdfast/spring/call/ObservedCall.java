@@ -20,7 +20,7 @@ final class ObservedCall {
     /** @param label the part of the names that is the same for many calls */
     ObservedCall(ObservationRegistry registry, Kind kind, String label, Collection<String> names) {
         observation = Observation.createNotStarted("holdfast.locked", registry)
-                .contextualName((kind == Kind.LOCK ? "locked " : "limited ") + label)
+                .contextualName((kind == Kind.PERMITS ? "limited " : "locked ") + label)
                 .lowCardinalityKeyValue("name", label)
                 .lowCardinalityKeyValue("kind", kind.tag())
                 .lowCardinalityKeyValue("outcome", "none")

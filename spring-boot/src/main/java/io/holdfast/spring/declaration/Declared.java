@@ -36,6 +36,9 @@ record Declared(
         OnLost onLost,
         String client) {
 
+    /** The types of annotations, in the order in which one call acquires what they declare. */
+    static final List<Class<?>> TYPES = List.of(Locked.class, Limited.class);
+
     /** Returns the annotations on the element itself, or on what it overrides; without repetition. */
     static List<Declared> on(AnnotatedElement element) {
         MergedAnnotations all = MergedAnnotations.from(element, SearchStrategy.TYPE_HIERARCHY);
@@ -50,9 +53,9 @@ record Declared(
                 .toList();
     }
 
-    /** Returns those of one kind. */
-    static List<Declared> of(Kind kind, List<Declared> all) {
-        return all.stream().filter(each -> each.kind == kind).toList();
+    /** Returns those of one annotation type. */
+    static List<Declared> of(Class<?> annotation, List<Declared> all) {
+        return all.stream().filter(each -> each.kind.annotation == annotation).toList();
     }
 
     /** Returns what several annotations on one method must agree in. */
@@ -78,7 +81,11 @@ record Declared(
 
     private static Declared of(Locked locked) {
         return new Declared(
-                Kind.LOCK,
+                switch (locked.mode()) {
+                    case EXCLUSIVE -> Kind.LOCK;
+                    case READ -> Kind.READ;
+                    case WRITE -> Kind.WRITE;
+                },
                 locked.name(),
                 List.of(locked.key()),
                 locked.join(),

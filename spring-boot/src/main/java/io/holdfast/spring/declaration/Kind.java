@@ -1,21 +1,26 @@
 package io.holdfast.spring.declaration;
 
+import io.holdfast.Permits;
 import io.holdfast.spring.Limited;
 import io.holdfast.spring.Locked;
 
-/** The kinds of things that a call holds while it runs, in the order in which one call acquires them. */
+/** The kinds of things that a call holds while it runs. */
 public enum Kind {
-    LOCK(Locked.class, "lock"),
-    PERMITS(Limited.class, "permits");
+    LOCK(Locked.class, "lock", "", ""),
+    READ(Locked.class, "read", "read-write locks", "read:"),
+    WRITE(Locked.class, "write", "read-write locks", "write:"),
+    PERMITS(Limited.class, "permits", "permits", Permits.SHOWN_PREFIX);
 
-    /** Its mark on a method. */
     final Class<?> annotation;
-
     private final String tag;
+    private final String feature;
+    private final String shown;
 
-    Kind(Class<?> annotation, String tag) {
+    Kind(Class<?> annotation, String tag, String feature, String shown) {
         this.annotation = annotation;
         this.tag = tag;
+        this.feature = feature;
+        this.shown = shown;
     }
 
     /** Returns the tag in observations, as meters have it. */
@@ -26,6 +31,16 @@ public enum Kind {
     /** Returns the word for one of them. */
     public String word() {
         return this == PERMITS ? "permit" : "lock";
+    }
+
+    /** Returns the words for several of them, if there is no acquisition of several; empty for locks. */
+    public String feature() {
+        return feature;
+    }
+
+    /** Returns what stands before the name where listeners see it, and so meters. */
+    public String shown() {
+        return shown;
     }
 
     /** Returns the annotation as it is written. */

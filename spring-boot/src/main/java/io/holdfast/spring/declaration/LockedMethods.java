@@ -16,13 +16,14 @@ public final class LockedMethods {
 
     /** Returns how many methods are locked, and how many are limited if there are any, for people. */
     public String describeCount() {
-        String limited = count(Kind.PERMITS, "limited");
-        return count(Kind.LOCK, "locked") + (limited.startsWith("0 ") ? "" : ", " + limited);
+        String limited = count(true, "limited");
+        return count(false, "locked") + (limited.startsWith("0 ") ? "" : ", " + limited);
     }
 
-    private String count(Kind kind, String what) {
-        long count =
-                operations.values().stream().filter(each -> each.kind() == kind).count();
+    private String count(boolean isLimited, String what) {
+        long count = operations.values().stream()
+                .filter(each -> (each.kind() == Kind.PERMITS) == isLimited)
+                .count();
         return count + " " + what + (count == 1 ? " method" : " methods");
     }
 

@@ -73,7 +73,7 @@ record LockedName(
                 throw wrong(
                         method,
                         what + " has several elements",
-                        kind == Kind.LOCK ? "one value, or no join" : "one value");
+                        kind == Kind.PERMITS ? "one value" : "one value, or no join");
             }
             text.append(':').append(text(method, what, value));
         }

@@ -51,8 +51,8 @@ public record LockedOperation(
      * @throws IllegalArgumentException if an expression gives no number, or one that is out of range
      */
     public Wanted wanted(@Nullable EvaluationContext context) {
-        if (kind == Kind.LOCK) {
-            return Wanted.LOCK;
+        if (kind != Kind.PERMITS) {
+            return new Wanted(kind, 1, 1);
         }
         LockedName name = names.get(0);
         int permits = limit.value(method, name, context);

@@ -1,5 +1,6 @@
 package io.holdfast.spring.declaration;
 
+import io.holdfast.spring.Locked;
 import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
 import java.util.Arrays;
@@ -35,7 +36,7 @@ public final class Marks {
     /** @param own those of the method; if it has none, those of its class count */
     private static String mark(boolean isLeader, List<Declared> own, Class<?> type) {
         List<Declared> all = own.isEmpty() ? Declared.on(type) : own;
-        boolean isLimit = !all.isEmpty() && Declared.of(Kind.LOCK, all).isEmpty();
+        boolean isLimit = !all.isEmpty() && Declared.of(Locked.class, all).isEmpty();
         return (isLeader ? "@Leader" : isLimit ? Kind.PERMITS.mark() : Kind.LOCK.mark()) + " on ";
     }
 

@@ -99,18 +99,18 @@ public final class OperationReader {
             // An annotation on a class is not for the methods that every object has.
             return Declared.on(specific(method, other)).isEmpty();
         }
-        return Arrays.stream(Kind.values()).allMatch(kind -> {
-            List<Declared> known = Declared.of(kind, annotations(specific, seen));
+        return Declared.TYPES.stream().allMatch(type -> {
+            List<Declared> known = Declared.of(type, annotations(specific, seen));
             // An annotation on the other class may be replaced by one on the method.
             return known.isEmpty()
-                    ? Declared.of(kind, annotations(specific(method, other), other))
+                    ? Declared.of(type, annotations(specific(method, other), other))
                             .isEmpty()
-                    : known.containsAll(Declared.of(kind, Declared.on(specific(method, other))));
+                    : known.containsAll(Declared.of(type, Declared.on(specific(method, other))));
         });
     }
 
     /**
-     * Returns the operations of a method, one for each kind of what it holds, the outermost first; empty if it holds
+     * Returns the operations of a method, one for each type of annotation, the outermost first; empty if it holds
      * nothing.
      *
      * @throws LockedDefinitionException if the declaration cannot work
@@ -147,7 +147,7 @@ public final class OperationReader {
         return !Declared.on(method).isEmpty() || LeaderReader.isMarked(method);
     }
 
-    /** Returns the annotations of the method; for each kind of which it has none, those of the class if it is public. */
+    /** Returns the annotations of the method; for each type of which it has none, those of the class if it is public. */
     private static List<Declared> annotations(Method method, Class<?> targetClass) {
         if (method.isSynthetic() || isOfEveryProxy(method.getDeclaringClass())) {
             return List.of();
@@ -159,7 +159,7 @@ public final class OperationReader {
         }
         List<Declared> all = new ArrayList<>(own);
         Declared.on(targetClass).stream()
-                .filter(each -> Declared.of(each.kind(), own).isEmpty())
+                .filter(each -> Declared.of(each.kind().annotation, own).isEmpty())
                 .forEach(all::add);
         return all;
     }
@@ -174,28 +174,28 @@ public final class OperationReader {
 
     private List<LockedOperation> read(Method method, Class<?> targetClass, List<Declared> all) {
         List<LockedOperation> read = new ArrayList<>();
-        for (Kind kind : Kind.values()) {
-            List<Declared> annotations = Declared.of(kind, all);
+        for (Class<?> type : Declared.TYPES) {
+            List<Declared> annotations = Declared.of(type, all);
             if (!annotations.isEmpty()) {
-                read.add(read(kind, method, targetClass, annotations, read.isEmpty()));
+                read.add(read(method, targetClass, annotations, read.isEmpty()));
             }
         }
         return List.copyOf(read);
     }
 
-    /** @param isOutermost whether a parameter for a lease receives that of this kind */
-    private LockedOperation read(
-            Kind kind, Method method, Class<?> targetClass, List<Declared> annotations, boolean isOutermost) {
+    /** @param isOutermost whether a parameter for a lease receives that of these annotations */
+    private LockedOperation read(Method method, Class<?> targetClass, List<Declared> annotations, boolean isOutermost) {
         Declared first = annotations.get(0);
+        Kind kind = first.kind();
         refuseIf(
                 annotations.stream().map(Declared::shared).distinct().count() > 1,
                 method,
                 "several annotations that differ in more than name, key, join and condition",
-                "the same times, onBusy, fallback, failureHandler, onLost and client, since all names are locked"
+                "the same mode, times, onBusy, fallback, failureHandler, onLost and client, since all names are locked"
                         + " together");
-        boolean isLock = kind == Kind.LOCK;
+        boolean isLimit = kind == Kind.PERMITS;
         refuseIf(
-                !isLock && annotations.size() > 1,
+                isLimit && annotations.size() > 1,
                 method,
                 "several " + kind.mark() + " annotations",
                 "one, and a method of another bean for a second limit");
@@ -208,8 +208,8 @@ public final class OperationReader {
                 method,
                 returns,
                 names,
-                isLock ? Count.ONE : count(method, "permits", first.permits()),
-                isLock ? Count.ONE : count(method, "weight", first.weight()),
+                isLimit ? count(method, "permits", first.permits()) : Count.ONE,
+                isLimit ? count(method, "weight", first.weight()) : Count.ONE,
                 options(method, first),
                 duration(method, "holdAtLeast", first.holdAtLeast()).orElse(Duration.ZERO),
                 first.onBusy(),
@@ -248,7 +248,7 @@ public final class OperationReader {
                 ? expressions.parse(method, "condition", annotation.condition())
                 : null;
         refuseIf(
-                annotation.kind() == Kind.LOCK && annotation.join() && keys.size() < 2,
+                annotation.kind() != Kind.PERMITS && annotation.join() && keys.size() < 2,
                 method,
                 "join = true, but not several keys",
                 "several keys, for example key = {\"#user.id\", \"#user.name\"}, or no join");
@@ -338,6 +338,13 @@ public final class OperationReader {
                 method,
                 "onLost = INTERRUPT, but no thread of its own does the work",
                 "THROW or EVENT");
+        refuseIf(
+                operation.kind() != Kind.LOCK
+                        && (operation.names().size() > 1
+                                || !operation.names().get(0).isSingle()),
+                method,
+                "mode = " + operation.kind() + ", but several names",
+                "one name, since only locks without a mode are acquired together, or join = true");
         Count limit = operation.limit();
         limit.check(operation.place(), AcquireRequest.CAPACITY_MAX, "");
         if (limit.isConstant()) {

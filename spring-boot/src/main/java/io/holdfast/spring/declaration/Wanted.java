@@ -12,7 +12,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
 /**
- * What a call wants of its names: their locks, or some permits of one name.
+ * What a call wants of its names: their locks, or a share of a read-write lock or some permits of one name.
  *
  * @param limit how many permits there are; 1 for locks
  * @param weight how many permits the call takes; 1 for locks
@@ -34,30 +34,38 @@ public record Wanted(Kind kind, int limit, int weight) {
         return new Wanted(Kind.PERMITS, limit, weight);
     }
 
-    /** @throws IllegalArgumentException if there are several names for permits */
+    /** @throws IllegalArgumentException if there are several names, and only locks can be acquired together */
     public void checkNames(Collection<String> names) {
         if (kind != Kind.LOCK && names.size() != 1) {
-            throw new IllegalArgumentException("permits of " + names.size()
-                    + " names (expected: one name, since permits of several names are not acquired together)");
+            throw new IllegalArgumentException(kind.feature() + " of " + names.size()
+                    + " names (expected: one name, since only locks are acquired together)");
         }
     }
 
     /** Acquires. The names are those of {@link #checkNames}. */
     public MultiLease acquire(LockClient client, Collection<String> names, LockOptions options)
             throws InterruptedException {
-        return kind == Kind.LOCK
-                ? client.acquireAll(names, options)
-                : new SingleLease(permits(client, names).acquire(options));
+        return switch (kind) {
+            case LOCK -> client.acquireAll(names, options);
+            case READ -> new SingleLease(client.acquireRead(only(names), options));
+            case WRITE -> new SingleLease(client.acquireWrite(only(names), options));
+            case PERMITS -> new SingleLease(permits(client, only(names)).acquire(options));
+        };
     }
 
     /** Acquires as {@link #acquire} does, without a thread that waits. */
     public CompletableFuture<MultiLease> acquireAsync(
             LockClient client, Collection<String> names, LockOptions options) {
-        if (kind == Kind.LOCK) {
-            return client.acquireAllAsync(names, options).toCompletableFuture();
-        }
-        CompletableFuture<Lease> acquiring =
-                permits(client, names).acquireAsync(options).toCompletableFuture();
+        return switch (kind) {
+            case LOCK -> client.acquireAllAsync(names, options).toCompletableFuture();
+            case READ -> single(client.acquireReadAsync(only(names), options));
+            case WRITE -> single(client.acquireWriteAsync(only(names), options));
+            case PERMITS -> single(permits(client, only(names)).acquireAsync(options));
+        };
+    }
+
+    private static CompletableFuture<MultiLease> single(CompletionStage<Lease> stage) {
+        CompletableFuture<Lease> acquiring = stage.toCompletableFuture();
         CompletableFuture<MultiLease> acquired = acquiring.thenApply(SingleLease::new);
         CompletionStage<MultiLease> outcome = acquired;
         outcome.whenComplete((lease, why) -> {
@@ -71,8 +79,12 @@ public record Wanted(Kind kind, int limit, int weight) {
         return acquired;
     }
 
-    private Permits permits(LockClient client, Collection<String> names) {
-        return client.permits(names.iterator().next(), limit).weight(weight);
+    private static String only(Collection<String> names) {
+        return names.iterator().next();
+    }
+
+    private Permits permits(LockClient client, String name) {
+        return client.permits(name, limit).weight(weight);
     }
 
     /**
@@ -81,7 +93,12 @@ public record Wanted(Kind kind, int limit, int weight) {
      * @throws IllegalStateException if it is, but not for enough
      */
     public boolean covers(Wanted nested, String name) {
-        if (kind != nested.kind) {
+        if (kind == Kind.READ && nested.kind == Kind.WRITE) {
+            throw new IllegalStateException("A nested call wants to write \"" + Names.printable(name)
+                    + "\", and its caller reads it (expected: a caller that writes, or a write after the read, since"
+                    + " a reader that waits to write waits for itself)");
+        }
+        if (kind != nested.kind && !(kind == Kind.WRITE && nested.kind == Kind.READ)) {
             return false;
         }
         if (nested.weight > weight) {

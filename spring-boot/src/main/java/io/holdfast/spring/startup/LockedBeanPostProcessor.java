@@ -2,7 +2,6 @@ package io.holdfast.spring.startup;
 
 import io.holdfast.LockClient;
 import io.holdfast.LockStoreException;
-import io.holdfast.Permits;
 import io.holdfast.spring.LockNameCustomizer;
 import io.holdfast.spring.OnBusy;
 import io.holdfast.spring.call.Clients;
@@ -78,8 +77,8 @@ public final class LockedBeanPostProcessor extends AbstractBeanFactoryAwareAdvis
     /** For each client that a bean needs, one annotation that needs it. */
     private final transient Map<String, String> places = new ConcurrentHashMap<>();
 
-    /** For each client of which a bean needs permits, one annotation that needs them. */
-    private final transient Map<String, String> limits = new ConcurrentHashMap<>();
+    /** For each client of which a bean needs permits or a read-write lock, one annotation that needs that. */
+    private final transient Map<String, String> demands = new ConcurrentHashMap<>();
 
     /**
      * @param targetClasses whether proxies are subclasses; otherwise they implement the interfaces of the bean
@@ -185,8 +184,10 @@ public final class LockedBeanPostProcessor extends AbstractBeanFactoryAwareAdvis
             operation.constantNames().forEach(names::add);
             places.putIfAbsent(operation.client(), operation.place());
             if (operation.kind() != Kind.LOCK) {
-                operation.constantNames().forEach(name -> names.add(Permits.SHOWN_PREFIX + name));
-                limits.putIfAbsent(operation.client(), operation.place());
+                operation
+                        .constantNames()
+                        .forEach(name -> names.add(operation.kind().shown() + name));
+                demands.putIfAbsent(operation.client(), operation.place());
             }
             warnIfErrorAtEachFiring(operation);
         });
@@ -236,7 +237,7 @@ public final class LockedBeanPostProcessor extends AbstractBeanFactoryAwareAdvis
             }
         });
         places.forEach(clients::get);
-        limits.forEach(this::checkHasPermits);
+        demands.forEach(this::checkHasPermits);
         if (beans.getBeanNamesForType(LockNameCustomizer.class, true, false).length > 0) {
             names.allowPrefixes();
         }
