@@ -1,4 +1,4 @@
-package io.holdfast.verify.docs;
+package io.holdfast.project.docs;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;

@@ -1,5 +1,5 @@
 /** Checks of the documentation. */
 @NullMarked
-package io.holdfast.verify.docs;
+package io.holdfast.project.docs;
 
 import org.jspecify.annotations.NullMarked;

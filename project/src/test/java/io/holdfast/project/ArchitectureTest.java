@@ -1,4 +1,4 @@
-package io.holdfast.verify;
+package io.holdfast.project;
 
 import static com.tngtech.archunit.base.DescribedPredicate.alwaysFalse;
 import static com.tngtech.archunit.base.DescribedPredicate.alwaysTrue;

@@ -1,11 +1,11 @@
-package io.holdfast.verify.classpath;
+package io.holdfast.project.classpath;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.testkit.servers.RedisServer;
 import io.holdfast.testkit.servers.ThrowAwayCa;
 import io.holdfast.testkit.servers.ZooKeeperEnsemble;
-import io.holdfast.verify.classpath.UserProjects.Project;
+import io.holdfast.project.classpath.UserProjects.Project;
 import java.io.File;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;

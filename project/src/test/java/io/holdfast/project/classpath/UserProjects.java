@@ -1,4 +1,4 @@
-package io.holdfast.verify.classpath;
+package io.holdfast.project.classpath;
 
 import java.io.IOException;
 import java.io.OutputStream;

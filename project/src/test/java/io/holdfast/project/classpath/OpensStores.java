@@ -1,4 +1,4 @@
-package io.holdfast.verify.classpath;
+package io.holdfast.project.classpath;
 
 import io.holdfast.Lease;
 import io.holdfast.LockClient;

@@ -1,4 +1,4 @@
-package io.holdfast.verify.docs;
+package io.holdfast.project.docs;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;

@@ -1,4 +1,4 @@
-package io.holdfast.verify.docs;
+package io.holdfast.project.docs;
 
 import static java.nio.file.FileVisitResult.CONTINUE;
 import static java.nio.file.FileVisitResult.SKIP_SUBTREE;

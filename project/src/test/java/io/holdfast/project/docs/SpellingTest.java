@@ -1,4 +1,4 @@
-package io.holdfast.verify.docs;
+package io.holdfast.project.docs;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
