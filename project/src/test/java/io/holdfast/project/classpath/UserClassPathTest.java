@@ -2,10 +2,10 @@ package io.holdfast.project.classpath;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.holdfast.project.classpath.UserProjects.Project;
 import io.holdfast.testkit.servers.RedisServer;
 import io.holdfast.testkit.servers.ThrowAwayCa;
 import io.holdfast.testkit.servers.ZooKeeperEnsemble;
-import io.holdfast.project.classpath.UserProjects.Project;
 import java.io.File;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
