@@ -42,17 +42,29 @@ public record PoolRequest(Kind kind, String name, int weight, int limit) {
         }
     }
 
-    /** @throws IllegalArgumentException if the name is refused, or the limit is out of range */
+    /**
+     * Returns a request for one permit.
+     *
+     * @throws IllegalArgumentException if the name is refused, or the limit is out of range
+     */
     public static PoolRequest permit(String name, int limit) {
         return new PoolRequest(Kind.PERMITS, name, 1, limit);
     }
 
-    /** @throws IllegalArgumentException if the name is refused */
+    /**
+     * Returns a request of a reader.
+     *
+     * @throws IllegalArgumentException if the name is refused
+     */
     public static PoolRequest reading(String name) {
         return new PoolRequest(Kind.READ, name, 1, AcquireRequest.CAPACITY_MAX);
     }
 
-    /** @throws IllegalArgumentException if the name is refused */
+    /**
+     * Returns a request of a writer.
+     *
+     * @throws IllegalArgumentException if the name is refused
+     */
     public static PoolRequest writing(String name) {
         return new PoolRequest(Kind.WRITE, name, AcquireRequest.CAPACITY_MAX, AcquireRequest.CAPACITY_MAX);
     }

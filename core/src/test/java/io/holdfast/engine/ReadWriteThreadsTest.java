@@ -408,7 +408,7 @@ class ReadWriteThreadsTest {
                     } else {
                         mostReaders.accumulateAndGet(readers.incrementAndGet(), Math::max);
                         wrong.addAndGet(writers.get());
-                        Thread.yield();
+                        Thread.onSpinWait();
                     }
                     readers.decrementAndGet();
                     half.unlock();

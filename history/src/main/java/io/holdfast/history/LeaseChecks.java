@@ -141,7 +141,7 @@ final class LeaseChecks {
 
     /** Returns whether the store granted it after the other one, and not only that was recorded later. */
     private static boolean follows(Operation present, Operation highest) {
-        return present.isExclusive() && highest.isExclusive()
+        return (present.isExclusive() && highest.isExclusive())
                 ? present.wasSeenValid()
                 : present.asked >= highest.granted;
     }

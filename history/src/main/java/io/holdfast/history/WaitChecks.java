@@ -94,7 +94,7 @@ final class WaitChecks {
         });
     }
 
-    private static void at(TreeMap<Long, List<Consumer<Use>>> turns, long nanos, Consumer<Use> change) {
+    private static void at(Map<Long, List<Consumer<Use>>> turns, long nanos, Consumer<Use> change) {
         turns.computeIfAbsent(nanos, n -> new ArrayList<>()).add(change);
     }
 

@@ -60,7 +60,7 @@ final class RowRecord<T> implements LongSupplier {
     /** The same as in the statement that takes a free lock. */
     static long ticks(long micros) {
         long since = micros - MICROS_2020;
-        return (since / 1_000_000 << 18) + ((since % 1_000_000 << 18) / 1_000_000);
+        return ((since / 1_000_000) << 18) + (((since % 1_000_000) << 18) / 1_000_000);
     }
 
     T reply() {

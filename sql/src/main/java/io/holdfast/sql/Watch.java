@@ -203,7 +203,7 @@ final class Watch implements Messages {
         lock.lock();
         try {
             // Otherwise a later request of this id, or its end, has come in between.
-            if (waiting.get(holderId) != entry) {
+            if (!entry.equals(waiting.get(holderId))) {
                 return;
             }
             if (grant != null) {

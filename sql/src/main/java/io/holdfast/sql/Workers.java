@@ -40,7 +40,11 @@ final class Workers implements AutoCloseable {
     }
 
     interface Connector {
-        /** @throws StoreException if there is no connection */
+        /**
+         * Opens a connection.
+         *
+         * @throws StoreException if there is none
+         */
         Link connect();
     }
 

@@ -85,7 +85,7 @@ public final class LsCommand implements Callable<Integer> {
 
     /** A pattern is one of lock names, or of the names of permits with their kind or without. */
     private static boolean isWanted(LockRow lock, Predicate<String> wanted) {
-        return wanted.test(lock.name()) || lock.permits().isPresent() && wanted.test(PoolView.name(lock.name()));
+        return wanted.test(lock.name()) || (lock.permits().isPresent() && wanted.test(PoolView.name(lock.name())));
     }
 
     private static String clients(int count) {

@@ -98,7 +98,7 @@ public final class WatchCommand implements Callable<Integer> {
     private @Nullable Permits pool(LockClient client) {
         return PoolView.of(client, name)
                 .filter(pool -> PoolView.isExplicit(name)
-                        || !client.inspect(name).isLocked() && pool.inspect().isUsed())
+                        || (!client.inspect(name).isLocked() && pool.inspect().isUsed()))
                 .orElse(null);
     }
 

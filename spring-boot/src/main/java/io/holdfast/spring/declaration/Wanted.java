@@ -21,7 +21,11 @@ public record Wanted(Kind kind, int limit, int weight) {
 
     public static final Wanted LOCK = new Wanted(Kind.LOCK, 1, 1);
 
-    /** @throws IllegalArgumentException if the limit or the weight is out of range */
+    /**
+     * Returns what a call wants of permits.
+     *
+     * @throws IllegalArgumentException if the limit or the weight is out of range
+     */
     public static Wanted permits(int limit, int weight) {
         if (limit < 1 || limit > AcquireRequest.CAPACITY_MAX) {
             throw new IllegalArgumentException(
@@ -34,7 +38,11 @@ public record Wanted(Kind kind, int limit, int weight) {
         return new Wanted(Kind.PERMITS, limit, weight);
     }
 
-    /** @throws IllegalArgumentException if there are several names, and only locks can be acquired together */
+    /**
+     * Checks that there is one name, unless locks are wanted.
+     *
+     * @throws IllegalArgumentException if there are several names, and only locks can be acquired together
+     */
     public void checkNames(Collection<String> names) {
         if (kind != Kind.LOCK && names.size() != 1) {
             throw new IllegalArgumentException(kind.feature() + " of " + names.size()

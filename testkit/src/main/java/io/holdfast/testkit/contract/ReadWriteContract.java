@@ -186,15 +186,18 @@ abstract class ReadWriteContract extends LockStoreContract {
                 for (int round = 0; round < 20; round++) {
                     Lock half = writes ? lock.writeLock() : lock.readLock();
                     half.lock();
-                    if (writes) {
-                        overlaps.addAndGet(writers.getAndIncrement() + readers.get());
-                        writers.getAndDecrement();
-                    } else {
-                        readers.getAndIncrement();
-                        overlaps.addAndGet(writers.get());
-                        readers.getAndDecrement();
+                    try {
+                        if (writes) {
+                            overlaps.addAndGet(writers.getAndIncrement() + readers.get());
+                            writers.getAndDecrement();
+                        } else {
+                            readers.getAndIncrement();
+                            overlaps.addAndGet(writers.get());
+                            readers.getAndDecrement();
+                        }
+                    } finally {
+                        half.unlock();
                     }
-                    half.unlock();
                 }
                 return true;
             });
