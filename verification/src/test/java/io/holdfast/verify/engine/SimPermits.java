@@ -9,8 +9,8 @@ import io.holdfast.Permits;
 import io.holdfast.engine.VerifyEngine;
 import io.holdfast.history.Event.Kind;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
@@ -34,7 +34,10 @@ final class SimPermits {
     private final SimRecorder recorder;
     private final SplittableRandom random;
     private final int limit;
-    private final List<Integer> limits = new ArrayList<>();
+
+    /** Of processes whose limit was changed. */
+    private final Map<Integer, Integer> limits = new HashMap<>();
+
     private boolean herd;
     private long granted;
 
@@ -81,15 +84,11 @@ final class SimPermits {
 
     private void setLimit(int process, int to) {
         recorder.log("p%d: has a limit of %d permits from now on", process, to);
-        limits.set(process, to);
+        limits.put(process, to);
     }
 
     private int limitOf(SimProcess process) {
-        int number = simulation.processes.indexOf(process);
-        while (limits.size() <= number) {
-            limits.add(limit);
-        }
-        return limits.get(number);
+        return limits.getOrDefault(simulation.processes.indexOf(process), limit);
     }
 
     /** Who asks for permits, uses them, and asks again. */
