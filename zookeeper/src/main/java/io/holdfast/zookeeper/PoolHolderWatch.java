@@ -14,16 +14,6 @@ final class PoolHolderWatch extends HolderWatch {
 
     private static final Pattern NUMBER = Pattern.compile("\\d{1,10}");
 
-    private final StoreAccess store;
-    private final Folder folder;
-    private final String holderId;
-    private final SerialQueue work;
-    private final Runnable onDeleted;
-    private final StoppableTimer timer;
-
-    private @Nullable Session session; // null while closed
-    private String node = "";
-    private int which; // counts the holder's nodes, so that an answer about one says nothing about the next
     private long newest; // the number of the last waiter that was told; before that, of the own node
     private boolean ownWatched;
     private boolean folderWatched;
@@ -32,12 +22,7 @@ final class PoolHolderWatch extends HolderWatch {
 
     /** @param onDeleted runs as work of the queue when another client has deleted the holder's node */
     PoolHolderWatch(StoreAccess store, Folder folder, String holderId, SerialQueue work, Runnable onDeleted) {
-        this.store = store;
-        this.folder = folder;
-        this.holderId = holderId;
-        this.work = work;
-        this.onDeleted = onDeleted;
-        this.timer = new StoppableTimer(store.time());
+        super(store, folder, holderId, work, onDeleted);
     }
 
     @Override
@@ -49,7 +34,7 @@ final class PoolHolderWatch extends HolderWatch {
         this.session = session;
         this.node = node;
         newest = QueueSnapshot.number(node);
-        watchIn(FIRST_LOOK_NANOS);
+        inTurnAfter(FIRST_LOOK_NANOS, this::watch);
     }
 
     @Override
@@ -61,25 +46,6 @@ final class PoolHolderWatch extends HolderWatch {
         folderWatched = false;
         unwatchOwn.run();
         unwatchFolder.run();
-    }
-
-    @Override
-    void stop() {
-        timer.stop();
-    }
-
-    private void watchIn(long nanos) {
-        int asking = which;
-        timer.set(nanos, () -> inTurn(asking, this::watch));
-    }
-
-    /** Runs a step as work of the queue, unless the node that it is about is not watched any more by then. */
-    private void inTurn(int asking, Runnable step) {
-        work.addTask(() -> {
-            if (session != null && !timer.isStopped() && asking == which) {
-                step.run();
-            }
-        });
     }
 
     private void watch() {
@@ -108,7 +74,7 @@ final class PoolHolderWatch extends HolderWatch {
         if (gone) {
             onDeleted.run();
         } else {
-            watchIn(AFTER_FAILURE_NANOS);
+            inTurnAfter(AFTER_FAILURE_NANOS, this::watch);
         }
     }
 
@@ -118,7 +84,7 @@ final class PoolHolderWatch extends HolderWatch {
         if (written) {
             watch();
         } else {
-            watchIn(AFTER_FAILURE_NANOS);
+            inTurnAfter(AFTER_FAILURE_NANOS, this::watch);
         }
     }
 
@@ -127,7 +93,7 @@ final class PoolHolderWatch extends HolderWatch {
         long announced = NUMBER.matcher(data).matches() ? Long.parseLong(data) : 0;
         if (announced > newest) {
             newest = announced;
-            store.tell(listener -> listener.contended(folder.name(), holderId));
+            tellContended();
         }
     }
 }

@@ -15,22 +15,6 @@ final class SuccessorWatch extends HolderWatch {
 
     private static final long NEXT_LOOK_NANOS = 50_000_000;
 
-    private final StoreAccess store;
-    private final Folder folder;
-    private final String holderId;
-    private final SerialQueue work;
-    private final Runnable onDeleted;
-    private final StoppableTimer timer;
-
-    private @Nullable Session session; // null while closed
-    private String node = "";
-
-    /**
-     * Counts the holder's nodes. A later node may have the same name, as numbers begin again in a new folder. So an
-     * answer about one node says nothing about the next.
-     */
-    private int which;
-
     private int waiting;
     private boolean looked; // whether a look was sent
     private boolean seenWaiters;
@@ -44,12 +28,7 @@ final class SuccessorWatch extends HolderWatch {
 
     /** @param onDeleted runs as work of the queue when another client has deleted the holder's node */
     SuccessorWatch(StoreAccess store, Folder folder, String holderId, SerialQueue work, Runnable onDeleted) {
-        this.store = store;
-        this.folder = folder;
-        this.holderId = holderId;
-        this.work = work;
-        this.onDeleted = onDeleted;
-        this.timer = new StoppableTimer(store.time());
+        super(store, folder, holderId, work, onDeleted);
     }
 
     @Override
@@ -62,7 +41,7 @@ final class SuccessorWatch extends HolderWatch {
                 // The result of the first look is already known.
                 timer.cancel();
                 lookedAtWaiters = true;
-                lookIn(NEXT_LOOK_NANOS);
+                inTurnAfter(NEXT_LOOK_NANOS, this::look);
             }
             this.waiting = Math.max(this.waiting, waiting);
             return;
@@ -75,7 +54,7 @@ final class SuccessorWatch extends HolderWatch {
         seenWaiters = false;
         lookedAtWaiters = waiting > 0;
         unwatch();
-        lookIn(waiting == 0 ? FIRST_LOOK_NANOS : NEXT_LOOK_NANOS);
+        inTurnAfter(waiting == 0 ? FIRST_LOOK_NANOS : NEXT_LOOK_NANOS, this::look);
     }
 
     @Override
@@ -85,30 +64,11 @@ final class SuccessorWatch extends HolderWatch {
         unwatch();
     }
 
-    @Override
-    void stop() {
-        timer.stop();
-    }
-
     private void unwatch() {
         ownWatched = false;
         watchedNext = "";
         unwatchOwn.run();
         unwatchNext.run();
-    }
-
-    private void lookIn(long nanos) {
-        int asking = which;
-        timer.set(nanos, () -> inTurn(asking, this::look));
-    }
-
-    /** Runs a step as work of the queue, unless the node that it is about is not watched any more by then. */
-    private void inTurn(int asking, Runnable step) {
-        work.addTask(() -> {
-            if (session != null && !timer.isStopped() && asking == which) {
-                step.run();
-            }
-        });
     }
 
     private void look() {
@@ -127,7 +87,7 @@ final class SuccessorWatch extends HolderWatch {
     /** @param queue the queue, or null if the look failed */
     private void seen(Session now, @Nullable QueueSnapshot queue, boolean watched) {
         if (queue == null) {
-            lookIn(AFTER_FAILURE_NANOS);
+            inTurnAfter(AFTER_FAILURE_NANOS, this::look);
             return;
         }
         if (queue.indexOf(node.substring(node.lastIndexOf('/') + 1)) < 0) {
@@ -148,13 +108,13 @@ final class SuccessorWatch extends HolderWatch {
         seenWaiters = true;
         newest = queue.number(waiting);
         if (begun) {
-            store.tell(listener -> listener.contended(folder.name(), holderId));
+            tellContended();
         }
         if (lookedAtWaiters) {
             watchNeighbours(now);
         } else {
             lookedAtWaiters = true;
-            lookIn(NEXT_LOOK_NANOS);
+            inTurnAfter(NEXT_LOOK_NANOS, this::look);
         }
     }
 
@@ -189,7 +149,7 @@ final class SuccessorWatch extends HolderWatch {
         if (gone) {
             look();
         } else {
-            lookIn(AFTER_FAILURE_NANOS);
+            inTurnAfter(AFTER_FAILURE_NANOS, this::look);
         }
     }
 }
