@@ -66,14 +66,9 @@ public final class MemoryLockStore implements LockStore {
 
     @Override
     public CompletionStage<AcquireReply> acquire(AcquireRequest request) {
-        int weight = request.weight();
-        int most = pools == null ? AcquireRequest.CAPACITY_MAX : 1;
-        if (weight < 1 || weight > request.capacity() || request.capacity() > most) {
-            return CompletableFuture.failedFuture(new StoreException(
-                    StoreException.Outcome.FATAL,
-                    describe() + " was asked for a hold of weight " + weight + " and capacity " + request.capacity()
-                            + " (expected: a weight from 1 to the capacity, and a capacity of at most " + most + ")",
-                    null));
+        StoreException refusal = NameDecision.refusal(request, pools == null, describe());
+        if (refusal != null) {
+            return CompletableFuture.failedFuture(refusal);
         }
         return server.execute(() -> names.decide(request.name(), name -> name.acquire(request)));
     }

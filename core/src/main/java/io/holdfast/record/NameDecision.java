@@ -14,6 +14,7 @@ import io.holdfast.spi.ReleaseReply;
 import io.holdfast.spi.ReleaseRequest;
 import io.holdfast.spi.RenewReply;
 import io.holdfast.spi.RenewRequest;
+import io.holdfast.spi.StoreException;
 import io.holdfast.spi.StoreState;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -58,6 +59,25 @@ public final class NameDecision {
         this.holds = new ArrayList<>(before.holds());
         this.queue = new ArrayList<>(before.queue());
         holds.removeIf(hold -> hold.isOver(now));
+    }
+
+    /**
+     * Returns why a request is refused before any decision; null if its weight and capacity are right.
+     *
+     * @param pool whether several ids may hold the name
+     * @param store names the store in the message
+     */
+    public static @Nullable StoreException refusal(AcquireRequest request, boolean pool, String store) {
+        int most = pool ? AcquireRequest.CAPACITY_MAX : 1;
+        return request.isInRange(most)
+                ? null
+                : new StoreException(
+                        StoreException.Outcome.FATAL,
+                        store + " was asked for a hold of weight " + request.weight() + " and capacity "
+                                + request.capacity()
+                                + " (expected: a weight from 1 to the capacity, and a capacity of at most " + most
+                                + ")",
+                        null);
     }
 
     /** Returns what the name is after the command. */

@@ -65,6 +65,11 @@ public record AcquireRequest(
         return new AcquireRequest(name, holderId, leaseMillis, queue, pollMillis, nonce, otherWeight, otherCapacity);
     }
 
+    /** Returns whether the weight is from 1 to the capacity, and the capacity is at most this. A store refuses others. */
+    public boolean isInRange(int capacityMax) {
+        return weight >= 1 && weight <= capacity && capacity <= capacityMax;
+    }
+
     /** Returns this request for the name that another store uses. */
     public AcquireRequest named(String other) {
         return new AcquireRequest(other, holderId, leaseMillis, queue, pollMillis, nonce, weight, capacity);

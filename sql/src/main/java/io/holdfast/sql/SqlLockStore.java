@@ -66,14 +66,9 @@ final class SqlLockStore implements LockStore {
 
     @Override
     public CompletionStage<AcquireReply> acquire(AcquireRequest request) {
-        int weight = request.weight();
-        int most = isPool() ? AcquireRequest.CAPACITY_MAX : 1;
-        if (weight < 1 || weight > request.capacity() || request.capacity() > most) {
-            return CompletableFuture.failedFuture(new StoreException(
-                    StoreException.Outcome.FATAL,
-                    describe() + " was asked for a hold of weight " + weight + " and capacity " + request.capacity()
-                            + " (expected: a weight from 1 to the capacity, and a capacity of at most " + most + ")",
-                    null));
+        StoreException refusal = NameDecision.refusal(request, isPool(), describe());
+        if (refusal != null) {
+            return CompletableFuture.failedFuture(refusal);
         }
         return parts.messages().start().thenCompose(heard -> workers.submit(link -> acquire(link, request)));
     }

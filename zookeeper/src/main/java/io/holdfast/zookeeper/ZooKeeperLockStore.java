@@ -89,7 +89,7 @@ final class ZooKeeperLockStore implements LockStore, Contender.Registry {
     @Override
     public CompletionStage<AcquireReply> acquire(AcquireRequest request) {
         int most = pools == null ? AcquireRequest.CAPACITY_MAX : 1;
-        if (request.weight() < 1 || request.weight() > request.capacity() || request.capacity() > most) {
+        if (!request.isInRange(most)) {
             return CompletableFuture.failedFuture(access.errors().noShare(request, most));
         }
         return access.answer(

@@ -22,14 +22,12 @@ final class PoolRequests {
             // A script that is stopped half-way would leave a weight that nobody holds.
             return new OpeningErrors(settings).noCommands("a permit", refused);
         }
-        int weight = request.weight();
-        int capacity = request.capacity();
-        if (weight >= 1 && weight <= capacity && capacity <= AcquireRequest.CAPACITY_MAX) {
+        if (request.isInRange(AcquireRequest.CAPACITY_MAX)) {
             return null;
         }
         return new StoreException(
                 StoreException.Outcome.FATAL,
-                settings.describe() + ": weight " + weight + " of capacity " + capacity
+                settings.describe() + ": weight " + request.weight() + " of capacity " + request.capacity()
                         + " (expected: a weight from 1 to the capacity, and a capacity of at most "
                         + AcquireRequest.CAPACITY_MAX + ")",
                 null);
