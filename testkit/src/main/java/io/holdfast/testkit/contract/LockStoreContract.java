@@ -289,7 +289,8 @@ public abstract class LockStoreContract extends LeadershipContract {
         return together(tasks);
     }
 
-    private static <T> List<T> together(List<Callable<T>> tasks) throws Exception {
+    /** Runs each task on a thread of its own, and returns the results in the order of the tasks. */
+    static <T> List<T> together(List<Callable<T>> tasks) throws Exception {
         ExecutorService threads = Executors.newFixedThreadPool(tasks.size());
         try {
             List<T> results = new ArrayList<>();

@@ -17,9 +17,6 @@ import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.Lock;
 import org.junit.jupiter.api.AfterEach;
@@ -206,14 +203,7 @@ abstract class ReadWriteContract extends LockStoreContract {
                 return true;
             });
         }
-        ExecutorService threads = Executors.newFixedThreadPool(tasks.size());
-        try {
-            for (Future<Boolean> each : threads.invokeAll(tasks)) {
-                assertThat(each.get()).isTrue();
-            }
-        } finally {
-            threads.shutdownNow();
-        }
+        assertThat(together(tasks)).containsOnly(true);
         assertThat(overlaps).hasValue(0);
         assertThat(one.getReadWriteLock(name).readLock().isLocked()).isFalse();
     }
