@@ -6,6 +6,7 @@ import io.holdfast.CardDetail;
 import io.holdfast.Inside;
 import io.holdfast.Lease;
 import io.holdfast.LockClient;
+import io.holdfast.LockListener;
 import io.holdfast.LockOptions;
 import io.holdfast.memory.MemoryLockStore;
 import io.holdfast.memory.VirtualTime;
@@ -68,6 +69,32 @@ public abstract class EngineFixture {
                 .build();
         clients.add(made);
         return made;
+    }
+
+    /** Makes a client whose listener adds to the events what was acquired and released. */
+    protected LockClient heardClient() {
+        LockClient heard = LockClient.builder()
+                .store(server::connect)
+                .timeSource(time)
+                .callbackExecutor(Runnable::run)
+                .listener(new LockListener() {
+                    @Override
+                    public void acquired(String name, long token, Duration waited) {
+                        events.add("acquired " + name);
+                    }
+
+                    @Override
+                    public void released(String name, long token, Duration held) {
+                        events.add("released " + name);
+                    }
+                })
+                .build();
+        clients.add(heard);
+        return heard;
+    }
+
+    protected static void assertBusy(CompletableFuture<?> waiting) {
+        assertThat(waiting).isNotDone();
     }
 
     /** Returns the engine's part of the lease, which must be there, and keeps the user's part. */

@@ -17,9 +17,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
@@ -64,14 +61,7 @@ class PermitThreadsTest {
                 return true;
             });
         }
-        ExecutorService threads = Executors.newFixedThreadPool(tasks.size());
-        try {
-            for (Future<Boolean> each : threads.invokeAll(tasks)) {
-                assertThat(each.get()).isTrue();
-            }
-        } finally {
-            threads.shutdownNow();
-        }
+        Together.assertAllTrue(tasks);
         assertThat(most.get()).isBetween(1, LIMIT);
         assertThat(used.get()).isZero();
     }

@@ -12,7 +12,6 @@ import io.holdfast.LeaseLostException;
 import io.holdfast.LocalLock;
 import io.holdfast.LockClient;
 import io.holdfast.LockClientClosedException;
-import io.holdfast.LockListener;
 import io.holdfast.LockOptions;
 import io.holdfast.LockStoreException;
 import io.holdfast.LockTimeoutException;
@@ -62,10 +61,6 @@ class PermitsTest extends EngineFixture {
     /** As the store knows them. */
     private StoreState state() {
         return pools.server.inspect("p:export").toCompletableFuture().join();
-    }
-
-    private static void assertBusy(CompletableFuture<?> waiting) {
-        assertThat(waiting).isNotDone();
     }
 
     // --- limit and order ---
@@ -655,23 +650,7 @@ class PermitsTest extends EngineFixture {
 
     @Test
     void a_listener_sees_the_kind_before_the_name() {
-        LockClient heard = LockClient.builder()
-                .store(server::connect)
-                .timeSource(time)
-                .callbackExecutor(Runnable::run)
-                .listener(new LockListener() {
-                    @Override
-                    public void acquired(String name, long token, Duration waited) {
-                        events.add("acquired " + name);
-                    }
-
-                    @Override
-                    public void released(String name, long token, Duration held) {
-                        events.add("released " + name);
-                    }
-                })
-                .build();
-        clients.add(heard);
+        LockClient heard = heardClient();
         take(heard.permits("export", 5)).release();
         now(acquire(heard, "export")).release();
         assertThat(events)

@@ -11,7 +11,6 @@ import io.holdfast.Lease;
 import io.holdfast.LeaseLostException;
 import io.holdfast.LockClient;
 import io.holdfast.LockClientClosedException;
-import io.holdfast.LockListener;
 import io.holdfast.LockOptions;
 import io.holdfast.LockStoreException;
 import io.holdfast.LockTimeoutException;
@@ -43,10 +42,6 @@ class ReadWriteTest extends EngineFixture {
     /** As the store knows it. */
     private StoreState state() {
         return pools.server.inspect("rw:catalog").toCompletableFuture().join();
-    }
-
-    private static void assertBusy(CompletableFuture<?> waiting) {
-        assertThat(waiting).isNotDone();
     }
 
     private static void assertFailed(CompletableFuture<?> stage, Class<? extends Throwable> why) {
@@ -291,23 +286,7 @@ class ReadWriteTest extends EngineFixture {
 
     @Test
     void observers_see_the_kind_before_the_name() {
-        LockClient heard = LockClient.builder()
-                .store(server::connect)
-                .timeSource(time)
-                .callbackExecutor(Runnable::run)
-                .listener(new LockListener() {
-                    @Override
-                    public void acquired(String name, long token, Duration waited) {
-                        events.add("acquired " + name);
-                    }
-
-                    @Override
-                    public void released(String name, long token, Duration held) {
-                        events.add("released " + name);
-                    }
-                })
-                .build();
-        clients.add(heard);
+        LockClient heard = heardClient();
         now(read(heard)).release();
         now(write(heard)).release();
         assertThat(events)

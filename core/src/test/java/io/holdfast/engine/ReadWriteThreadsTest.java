@@ -24,9 +24,6 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReadWriteLock;
@@ -416,14 +413,7 @@ class ReadWriteThreadsTest {
                 return true;
             });
         }
-        ExecutorService threads = Executors.newFixedThreadPool(tasks.size());
-        try {
-            for (Future<Boolean> each : threads.invokeAll(tasks)) {
-                assertThat(each.get()).isTrue();
-            }
-        } finally {
-            threads.shutdownNow();
-        }
+        Together.assertAllTrue(tasks);
         assertThat(wrong).hasValue(0);
         assertThat(mostReaders.get()).isPositive();
     }
@@ -442,14 +432,7 @@ class ReadWriteThreadsTest {
                 return together;
             });
         }
-        ExecutorService threads = Executors.newFixedThreadPool(tasks.size());
-        try {
-            for (Future<Boolean> each : threads.invokeAll(tasks)) {
-                assertThat(each.get()).isTrue();
-            }
-        } finally {
-            threads.shutdownNow();
-        }
+        Together.assertAllTrue(tasks);
     }
 
     @Test
