@@ -78,7 +78,7 @@ final class Commands {
                 return null;
             }
             RowRecord<T> decision = new RowRecord<>(name, pool, row, command);
-            if (written(link, name, row, decision)) {
+            if (written(link, key, row, decision)) {
                 return new Decided<>(decision.reply(), row);
             }
             row = null;
@@ -89,7 +89,7 @@ final class Commands {
                 return null;
             }
             RowRecord<T> decision = new RowRecord<>(name, pool, locked, command);
-            if (!written(link, name, locked, decision)) {
+            if (!written(link, key, locked, decision)) {
                 throw locked(name);
             }
             return new Decided<>(decision.reply(), locked);
@@ -97,9 +97,9 @@ final class Commands {
     }
 
     /** Writes what the command has made of the row. Returns false if it was not as it was read, or is locked. */
-    <T> boolean written(Link link, String name, Row row, RowRecord<T> decision) throws SQLException {
+    <T> boolean written(Link link, String key, Row row, RowRecord<T> decision) throws SQLException {
         Row.Change change = decision.change();
-        return change == null || table.write(link, key(name), row, change, decision.messages(), pool);
+        return change == null || table.write(link, key, row, change, decision.messages(), pool);
     }
 
     StoreException locked(String name) {

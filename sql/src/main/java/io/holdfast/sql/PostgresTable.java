@@ -48,14 +48,29 @@ final class PostgresTable extends LockTable {
     private final String values = " holder = ?, ends = " + instant()
             + ", settings = ?, lease = ?, queue = ?, holders = ?, contended = ?, version = version + 1";
 
-    private final String sameBase = "UPDATE holdfast_lock SET" + values
-            + " WHERE lock_key = ? AND base = ? AND version = ? AND clock_timestamp() <= " + instant() + " RETURNING 1";
+    /**
+     * A statement that writes the row.
+     *
+     * @param telling the same, which also sends messages with its commit, if the row was written
+     */
+    private record Writing(String silent, String telling) {}
+
+    /** What the rows of the table w, which were written, are followed by. */
+    private static final String TELL = " SELECT pg_notify(m.c, m.p) FROM w CROSS JOIN unnest(?, ?) AS m(c, p)";
+
+    private final String update = "UPDATE holdfast_lock SET" + values
+            + " WHERE lock_key = ? AND base = ? AND version = ? AND clock_timestamp() <= " + instant();
+
+    private final Writing sameBase =
+            new Writing(update + " RETURNING 1", "WITH w AS (" + update + " RETURNING 1 AS one)" + TELL);
 
     /** The base is part of the key, so a guard that has locked the key keeps it. Passes by: nothing waits for a guard. */
-    private final String newBase = "SELECT lock_key, base FROM holdfast_lock WHERE lock_key = ? AND base = ?"
+    private final String move = "WITH l AS (SELECT lock_key, base FROM holdfast_lock WHERE lock_key = ? AND base = ?"
             + " AND version = ? AND clock_timestamp() <= " + instant() + " FOR UPDATE SKIP LOCKED), w AS (UPDATE"
             + " holdfast_lock h SET base = ?," + values.replace("version = version", "version = h.version")
             + " FROM l WHERE h.lock_key = l.lock_key AND h.base = l.base RETURNING 1 AS one)";
+
+    private final Writing newBase = new Writing(move + " SELECT one FROM w", move + TELL);
 
     private final String renew = "WITH l AS (SELECT h.lock_key, h.base, r.id, r.lease, r.seq FROM holdfast_lock h"
             + " JOIN unnest(?, ?, ?, ?, ?) AS r(k, b, id, lease, seq) ON h.lock_key = r.k AND h.base = r.b"
@@ -136,10 +151,6 @@ final class PostgresTable extends LockTable {
             throws SQLException {
         long notAfter = before.nowMicros() + Link.LATE_MICROS;
         List<NameMessage> sent = notify ? messages : List.of();
-        String[] channels =
-                sent.stream().map(message -> Notes.channel(message.client())).toArray(String[]::new);
-        String[] notes =
-                sent.stream().map(message -> Notes.text(message, pool, before)).toArray(String[]::new);
         Object[] values = {
             after.holder(),
             after.endMicros(),
@@ -150,27 +161,19 @@ final class PostgresTable extends LockTable {
             after.contended()
         };
         Object[] which = {key, before.base(), before.version(), notAfter};
-        String sql;
-        Object[] parameters;
-        if (after.base() == before.base()) {
-            sql = sameBase;
-            parameters = joined(values, which);
-            if (!sent.isEmpty()) {
-                sql = "WITH w AS (" + sameBase.replace("RETURNING 1", "RETURNING 1 AS one") + ")";
-            }
-        } else {
-            sql = "WITH l AS (" + newBase;
-            parameters = joined(joined(which, new Object[] {after.base()}), values);
-            if (sent.isEmpty()) {
-                sql += " SELECT one FROM w";
-            }
+        boolean same = after.base() == before.base();
+        Writing writing = same ? sameBase : newBase;
+        Object[] parameters =
+                same ? joined(values, which) : joined(joined(which, new Object[] {after.base()}), values);
+        if (sent.isEmpty()) {
+            return !link.query(writing.silent(), result -> true, parameters).isEmpty();
         }
-        if (!sent.isEmpty()) {
-            // Sent with the commit of this statement, and only if the row was written.
-            sql += " SELECT pg_notify(m.c, m.p) FROM w CROSS JOIN unnest(?, ?) AS m(c, p)";
-            parameters = joined(parameters, new Object[] {channels, notes});
-        }
-        return !link.query(sql, result -> true, parameters).isEmpty();
+        String[] channels =
+                sent.stream().map(message -> Notes.channel(message.client())).toArray(String[]::new);
+        String[] notes =
+                sent.stream().map(message -> Notes.text(message, pool, before)).toArray(String[]::new);
+        return !link.query(writing.telling(), result -> true, joined(parameters, new Object[] {channels, notes}))
+                .isEmpty();
     }
 
     private static Object[] joined(Object[] one, Object[] other) {

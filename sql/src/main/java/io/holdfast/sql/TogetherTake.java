@@ -18,6 +18,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class TogetherTake {
 
+    /** A request, and the key of its name. */
+    private record Keyed(String key, AcquireRequest request) {}
+
     private final Commands commands;
     private final SqlErrors errors;
 
@@ -27,12 +30,13 @@ final class TogetherTake {
     }
 
     AcquireAllReply take(Link link, List<AcquireRequest> requests) throws SQLException {
-        List<AcquireRequest> ordered = requests.stream()
-                .sorted(Comparator.comparing(request -> commands.key(request.name())))
+        List<Keyed> ordered = requests.stream()
+                .map(request -> new Keyed(commands.key(request.name()), request))
+                .sorted(Comparator.comparing(Keyed::key))
                 .toList();
-        for (AcquireRequest request : ordered) {
-            if (commands.table().read(link, commands.key(request.name())) == null) {
-                commands.make(link, request.name());
+        for (Keyed each : ordered) {
+            if (commands.table().read(link, each.key()) == null) {
+                commands.make(link, each.request().name());
             }
         }
         AcquireAllReply reply = link.together(() -> taken(link, requests, ordered));
@@ -43,11 +47,12 @@ final class TogetherTake {
     }
 
     /** Returns null if a row is missing. Looks at all names before it writes one. */
-    private @Nullable AcquireAllReply taken(Link link, List<AcquireRequest> requests, List<AcquireRequest> ordered)
+    private @Nullable AcquireAllReply taken(Link link, List<AcquireRequest> requests, List<Keyed> ordered)
             throws SQLException {
         List<Row> rows = new ArrayList<>();
-        for (AcquireRequest request : ordered) {
-            Row row = commands.table().readLocked(link, commands.key(request.name()));
+        for (Keyed each : ordered) {
+            AcquireRequest request = each.request();
+            Row row = commands.table().readLocked(link, each.key());
             if (row == null) {
                 return null;
             }
@@ -60,19 +65,20 @@ final class TogetherTake {
         }
         Map<String, AcquireReply.Granted> granted = new HashMap<>();
         for (int i = 0; i < rows.size(); i++) {
-            AcquireRequest request = ordered.get(i);
-            granted.put(request.name(), granted(link, request, rows.get(i)));
+            Keyed each = ordered.get(i);
+            granted.put(each.request().name(), granted(link, each, rows.get(i)));
         }
         return AcquireAllReply.taken(
                 requests.stream().map(request -> granted.get(request.name())).toList());
     }
 
     /** @throws io.holdfast.spi.StoreException if the row cannot be written, which takes back the others */
-    private AcquireReply.Granted granted(Link link, AcquireRequest request, Row row) throws SQLException {
+    private AcquireReply.Granted granted(Link link, Keyed keyed, Row row) throws SQLException {
+        AcquireRequest request = keyed.request();
         RowRecord<AcquireReply> decided =
                 new RowRecord<>(request.name(), false, row, decision -> decision.acquire(request));
         if (decided.reply() instanceof AcquireReply.Granted reply
-                && commands.written(link, request.name(), row, decided)) {
+                && commands.written(link, keyed.key(), row, decided)) {
             return reply;
         }
         throw commands.locked(request.name());
