@@ -27,6 +27,7 @@ import java.util.concurrent.ConcurrentSkipListSet;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -294,8 +295,7 @@ public class PoolEngine extends EngineParts {
     /** Returns the lanes here that such a command may concern. A lane that waits asks again after its end. */
     private Collection<Lane> forced(String storedName, @Nullable String holder) {
         if (holder == null) {
-            Pool pool = pools.get(storedName);
-            return pool == null ? List.of() : pool.lanes;
+            return lanesOf(storedName);
         }
         Lane lane = lane(holder);
         return lane == null || !lane.storedName().equals(storedName) ? List.of() : List.of(lane);
@@ -311,9 +311,7 @@ public class PoolEngine extends EngineParts {
 
     /** Ends everything; completes when the store has confirmed all releases. See {@link Engine#closeAsync}. */
     CompletionStage<Void> closeAsync(Thread closer) {
-        pools.values()
-                .forEach(pool ->
-                        pool.lanes.forEach(lane -> lane.handle(state -> state.onClosed(locks.closed(), closer))));
+        allLanes().forEach(lane -> lane.handle(state -> state.onClosed(locks.closed(), closer)));
         retention.close();
         return compensation.whenIdle();
     }
@@ -329,30 +327,34 @@ public class PoolEngine extends EngineParts {
     }
 
     long renewalLagNanos() {
-        return pools.values().stream()
-                .flatMap(pool -> pool.lanes.stream())
-                .mapToLong(NameEngine::renewalLagNanos)
-                .max()
-                .orElse(0);
+        return allLanes().mapToLong(NameEngine::renewalLagNanos).max().orElse(0);
     }
 
     void visit(NameVisitor visitor) {
-        pools.values().forEach(pool -> pool.lanes.forEach(lane -> lane.visit(visitor)));
+        allLanes().forEach(lane -> lane.visit(visitor));
     }
 
     void visitWaits(NameVisitor visitor) {
-        pools.values().forEach(pool -> pool.lanes.forEach(lane -> lane.visitWaits(visitor)));
+        allLanes().forEach(lane -> lane.visitWaits(visitor));
     }
 
     /** Every waiter asks the store now. */
     void askAll() {
-        pools.values().forEach(PoolEngine::askAll);
+        allLanes().forEach(PoolEngine::ask);
     }
 
-    private static void askAll(@Nullable Pool pool) {
-        if (pool != null) {
-            pool.lanes.forEach(lane -> lane.handle(state -> state.contention().onHint()));
-        }
+    private static void ask(Lane lane) {
+        lane.handle(state -> state.contention().onHint());
+    }
+
+    private Stream<Lane> allLanes() {
+        return pools.values().stream().flatMap(pool -> pool.lanes.stream());
+    }
+
+    /** Returns the lanes of a pool; none if it is not in use here. */
+    private Collection<Lane> lanesOf(String storedName) {
+        Pool pool = pools.get(storedName);
+        return pool == null ? List.of() : pool.lanes;
     }
 
     /** Passes the store's messages about pools on. */
@@ -360,7 +362,7 @@ public class PoolEngine extends EngineParts {
 
         @Override
         public void released(String name) {
-            askAll(pools.get(name));
+            lanesOf(name).forEach(PoolEngine::ask);
         }
 
         @Override
