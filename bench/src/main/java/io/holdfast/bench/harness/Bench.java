@@ -13,6 +13,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.IntStream;
 
 /** The tools of a case: the server, its meter, and the children of the running case. Used by one thread. */
 final class Bench {
@@ -58,8 +59,11 @@ final class Bench {
         return "bench:" + (100_000 + names++);
     }
 
-    Path scratchFile(String name) {
-        return scratch.resolve(name);
+    /** Returns files in which so many processes write when they hold a name. */
+    List<Path> journals(int processes) {
+        return IntStream.range(0, processes)
+                .mapToObj(i -> scratch.resolve("journal-" + i))
+                .toList();
     }
 
     List<AgentProcess> open(String peer, int count, Duration lease) throws IOException, InterruptedException {

@@ -52,10 +52,7 @@ record ProcessesCase(String id, int threads) implements Case {
     public Map<String, Double> measure(Bench bench, String peer, int size) throws Exception {
         List<AgentProcess> used = bench.open(peer, size, Bench.LEASE);
         String name = bench.freshName();
-        List<Path> journals = new ArrayList<>();
-        for (int i = 0; i < size; i++) {
-            journals.add(bench.scratchFile("journal-" + i));
-        }
+        List<Path> journals = bench.journals(size);
         Bench.Observed observed = bench.window(peer, used, () -> orders(name, journals));
         bench.close(used);
 

@@ -6,119 +6,29 @@ import java.util.Map;
 
 /** The compared lock clients. They run with their defaults, except for the length of the lease. */
 public enum Peer {
-    HOLDFAST("holdfast", Traits.ALL) {
-        @Override
-        public Handle open(String uri, Duration lease) {
-            return new HoldfastHandle(uri, lease);
-        }
-    },
-    REDISSON("redisson", Traits.ALL) {
-        @Override
-        public Handle open(String uri, Duration lease) {
-            return RedissonHandle.plain(uri, lease);
-        }
-    },
-    REDISSON_FAIR("redisson-fair", Traits.REENTRANT) {
-        @Override
-        public Handle open(String uri, Duration lease) {
-            return RedissonHandle.fair(uri, lease);
-        }
-    },
-    REDISSON_SPIN("redisson-spin", Traits.REENTRANT) {
-        @Override
-        public Handle open(String uri, Duration lease) {
-            return RedissonHandle.spin(uri, lease);
-        }
-    },
-    SPRING_SPIN("spring-spin", Traits.REENTRANT) {
-        @Override
-        public Handle open(String uri, Duration lease) {
-            return SpringHandle.spin(uri, lease);
-        }
-    },
-    SPRING_PUBSUB("spring-pubsub", Traits.REENTRANT) {
-        @Override
-        public Handle open(String uri, Duration lease) {
-            return SpringHandle.pubSub(uri, lease);
-        }
-    },
+    HOLDFAST("holdfast", Traits.ALL),
+    REDISSON("redisson", Traits.ALL),
+    REDISSON_FAIR("redisson-fair", Traits.REENTRANT),
+    REDISSON_SPIN("redisson-spin", Traits.REENTRANT),
+    SPRING_SPIN("spring-spin", Traits.REENTRANT),
+    SPRING_PUBSUB("spring-pubsub", Traits.REENTRANT),
     /** Spring's lock is not renewed by default; this one is. */
-    SPRING_RENEWING("spring-renewing", Traits.REENTRANT) {
-        @Override
-        public Handle open(String uri, Duration lease) {
-            return SpringHandle.renewing(uri, lease);
-        }
-    },
-    LOCK4J("lock4j", Traits.NONE) {
-        @Override
-        public Handle open(String uri, Duration lease) {
-            return new Lock4jHandle(uri, lease);
-        }
-    },
-    LETTUCE("lettuce", Traits.ASYNC) {
-        @Override
-        public Handle open(String uri, Duration lease) {
-            return new LettuceHandle(uri, lease);
-        }
-    },
-    LETTUCE_LEAN("lettuce-lean", Traits.ASYNC) {
-        @Override
-        public Handle open(String uri, Duration lease) {
-            return new LettuceLeanHandle(uri, lease);
-        }
-    },
-    LETTUCE_SCRIPTS("lettuce-scripts", Traits.ASYNC) {
-        @Override
-        public Handle open(String uri, Duration lease) {
-            return new LettuceScriptsHandle(uri, lease);
-        }
-    },
+    SPRING_RENEWING("spring-renewing", Traits.REENTRANT),
+    LOCK4J("lock4j", Traits.NONE),
+    LETTUCE("lettuce", Traits.ASYNC),
+    LETTUCE_LEAN("lettuce-lean", Traits.ASYNC),
+    LETTUCE_SCRIPTS("lettuce-scripts", Traits.ASYNC),
     /** Between processes only. */
-    LETTUCE_QUEUE("lettuce-queue", Traits.NONE) {
-        @Override
-        public Handle open(String uri, Duration lease) {
-            return new LettuceQueueHandle(uri);
-        }
-    },
+    LETTUCE_QUEUE("lettuce-queue", Traits.NONE),
     /** Between processes only. */
-    LETTUCE_HANDOFF("lettuce-handoff", Traits.NONE) {
-        @Override
-        public Handle open(String uri, Duration lease) {
-            return new LettuceHandoffHandle(uri, lease);
-        }
-    },
+    LETTUCE_HANDOFF("lettuce-handoff", Traits.NONE),
     /** On ZooKeeper only. */
-    CURATOR("curator", Traits.REENTRANT) {
-        @Override
-        public Handle open(String uri, Duration lease) {
-            return new CuratorHandle(uri);
-        }
-    },
+    CURATOR("curator", Traits.REENTRANT),
     /** One of five permits in place of a lock, as its kin. */
-    HOLDFAST_PERMITS("holdfast-permits", Traits.NONE) {
-        @Override
-        public Handle open(String uri, Duration lease) {
-            return PermitsHandle.holdfast(uri, lease);
-        }
-    },
-    REDISSON_PERMITS("redisson-permits", Traits.NONE) {
-        @Override
-        public Handle open(String uri, Duration lease) {
-            return PermitsHandle.expirable(uri);
-        }
-    },
-    REDISSON_SEMAPHORE("redisson-semaphore", Traits.NONE) {
-        @Override
-        public Handle open(String uri, Duration lease) {
-            return PermitsHandle.semaphore(uri);
-        }
-    },
-    JEDIS("jedis", Traits.NONE) {
-        @Override
-        public Handle open(String uri, Duration lease) {
-            return new JedisHandle(uri, lease);
-        }
-    };
+    HOLDFAST_PERMITS("holdfast-permits", Traits.NONE),
+    REDISSON_PERMITS("redisson-permits", Traits.NONE),
+    REDISSON_SEMAPHORE("redisson-semaphore", Traits.NONE),
+    JEDIS("jedis", Traits.NONE);
 
     private enum Traits {
         NONE,
@@ -135,8 +45,29 @@ public enum Peer {
         this.traits = traits;
     }
 
-    /** Opens a client with leases of this length. */
-    public abstract Handle open(String uri, Duration lease);
+    /** Opens a client with leases of this length. Loads the classes of no other peer, as a cold JVM is measured, too. */
+    public Handle open(String uri, Duration lease) {
+        return switch (this) {
+            case HOLDFAST -> new HoldfastHandle(uri, lease);
+            case REDISSON -> RedissonHandle.plain(uri, lease);
+            case REDISSON_FAIR -> RedissonHandle.fair(uri, lease);
+            case REDISSON_SPIN -> RedissonHandle.spin(uri, lease);
+            case SPRING_SPIN -> SpringHandle.spin(uri, lease);
+            case SPRING_PUBSUB -> SpringHandle.pubSub(uri, lease);
+            case SPRING_RENEWING -> SpringHandle.renewing(uri, lease);
+            case LOCK4J -> new Lock4jHandle(uri, lease);
+            case LETTUCE -> new LettuceHandle(uri, lease);
+            case LETTUCE_LEAN -> new LettuceLeanHandle(uri, lease);
+            case LETTUCE_SCRIPTS -> new LettuceScriptsHandle(uri, lease);
+            case LETTUCE_QUEUE -> new LettuceQueueHandle(uri);
+            case LETTUCE_HANDOFF -> new LettuceHandoffHandle(uri, lease);
+            case CURATOR -> new CuratorHandle(uri);
+            case HOLDFAST_PERMITS -> PermitsHandle.holdfast(uri, lease);
+            case REDISSON_PERMITS -> PermitsHandle.expirable(uri);
+            case REDISSON_SEMAPHORE -> PermitsHandle.semaphore(uri);
+            case JEDIS -> new JedisHandle(uri, lease);
+        };
+    }
 
     public String label() {
         return label;

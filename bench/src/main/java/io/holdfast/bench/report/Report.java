@@ -203,21 +203,7 @@ public final class Report {
                         "held",
                         "Held with a lease of 3 s, renewed each second",
                         "held",
-                        columns(
-                                "commandsPerPeriod",
-                                "commands/period",
-                                "bytesInPerPeriod",
-                                "bytes/period",
-                                "clientCpuPercent",
-                                "client CPU %",
-                                "serverCpuPercent",
-                                "server CPU %",
-                                "heapPerLock",
-                                "client heap B/lock",
-                                "serverBytesPerLock",
-                                "server B/lock",
-                                "lost",
-                                "lost")),
+                        held("lock")),
                 new Table(
                         "permits",
                         "J processes × 8 threads, five permits, each held for 2 ms",
@@ -243,21 +229,7 @@ public final class Report {
                         "permits-held",
                         "Permits of one pool, held with a lease of 3 s, renewed each second, beside locks",
                         "held",
-                        columns(
-                                "commandsPerPeriod",
-                                "commands/period",
-                                "bytesInPerPeriod",
-                                "bytes/period",
-                                "clientCpuPercent",
-                                "client CPU %",
-                                "serverCpuPercent",
-                                "server CPU %",
-                                "heapPerLock",
-                                "client heap B/permit",
-                                "serverBytesPerLock",
-                                "server B/permit",
-                                "lost",
-                                "lost")),
+                        held("permit")),
                 new Table(
                         "churn",
                         "Churn, then idle",
@@ -292,6 +264,25 @@ public final class Report {
                         "Virtual threads, one pair each, on 100 names",
                         "threads",
                         columns("seconds", "seconds", "completed", "completed", "commands", "commands/pair")));
+    }
+
+    /** Returns the columns of a table of what is held for long: locks or permits. */
+    private static Map<String, String> held(String one) {
+        return columns(
+                "commandsPerPeriod",
+                "commands/period",
+                "bytesInPerPeriod",
+                "bytes/period",
+                "clientCpuPercent",
+                "client CPU %",
+                "serverCpuPercent",
+                "server CPU %",
+                "heapPerLock",
+                "client heap B/" + one,
+                "serverBytesPerLock",
+                "server B/" + one,
+                "lost",
+                "lost");
     }
 
     private static Map<String, String> columns(String... figuresAndHeadings) {
