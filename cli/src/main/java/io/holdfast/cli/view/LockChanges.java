@@ -56,10 +56,19 @@ public final class LockChanges {
         }
     }
 
-    /** A hold that was not renewed ends with its lease: it was lost, not released. */
+    /**
+     * Returns whether a hold ended with its lease, and so was lost, not released.
+     *
+     * @param left what was left of the lease at the last answer
+     * @param since the time from that answer to the present one
+     */
+    static boolean ranOut(Duration left, Duration since) {
+        return left.compareTo(since.plus(SLACK)) <= 0;
+    }
+
     private static Change ended(LockState last, Duration since) {
         String holder = last.holderTitle().orElse("");
-        boolean ranOut = last.remaining().isPresent() && last.remaining().get().compareTo(since.plus(SLACK)) <= 0;
+        boolean ranOut = last.remaining().filter(left -> ranOut(left, since)).isPresent();
         return ranOut
                 ? new Change("lost", "lost by " + holder + ": its lease ran out")
                 : new Change("released", "released by " + holder + ", or taken away");

@@ -18,9 +18,6 @@ public final class PoolChanges {
      */
     public record Change(String event, String text, PermitsState.@Nullable Hold hold) {}
 
-    /** The largest difference between the travel times of two answers. */
-    private static final Duration SLACK = Duration.ofMillis(100);
-
     private @Nullable PermitsState before;
     private long beforeNanos;
 
@@ -46,10 +43,8 @@ public final class PoolChanges {
     private static void add(List<Change> changes, PermitsState last, PermitsState now, Duration since) {
         for (PermitsState.Hold hold : last.holds()) {
             if (now.hold(hold.holder()).isEmpty()) {
-                // A hold that was not renewed ends with its lease: it was lost, not released.
-                boolean ranOut = hold.remaining().compareTo(since.plus(SLACK)) <= 0;
                 changes.add(
-                        ranOut
+                        LockChanges.ranOut(hold.remaining(), since)
                                 ? new Change(
                                         "lost", "lost by " + holder(hold) + ": its lease ran out; " + used(now), hold)
                                 : new Change(
