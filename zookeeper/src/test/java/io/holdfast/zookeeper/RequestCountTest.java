@@ -68,49 +68,20 @@ class RequestCountTest {
     @ParameterizedTest
     @ValueSource(ints = {2, 4, 8})
     void a_lock_that_many_want_takes_the_same_number_however_many(int size) throws Exception {
-        int warmUp = 5 * size;
-        int counted = 150;
         String name = "wanted-by-" + size;
         OverlapDetector detector = new OverlapDetector(name);
-        AtomicInteger grants = new AtomicInteger();
-        CountDownLatch warm = new CountDownLatch(1);
-        CountDownLatch done = new CountDownLatch(1);
-        List<Thread> threads = new ArrayList<>();
-        for (LockClient client : clients(size)) {
-            Thread thread = new Thread(() -> {
-                while (done.getCount() > 0) {
-                    try (Lease lease = client.acquire(name)) {
-                        detector.enter(lease.fencingToken());
-                        int number = grants.incrementAndGet();
-                        detector.leave();
-                        if (number == warmUp) {
-                            warm.countDown();
-                        } else if (number == warmUp + counted) {
-                            done.countDown();
-                        }
-                    } catch (InterruptedException e) {
-                        return;
-                    }
-                }
-            });
-            threads.add(thread);
-            thread.start();
-        }
-        assertThat(warm.await(20, TimeUnit.SECONDS)).isTrue();
-        long before = received();
-        int from = grants.get();
-        long began = System.nanoTime();
-        assertThat(done.await(30, TimeUnit.SECONDS)).isTrue();
-        int served = grants.get() - from;
-        double each = (received() - before) / (double) served;
-        double seconds = (System.nanoTime() - began) / 1e9;
-        for (Thread thread : threads) {
-            thread.join(10_000);
-        }
+        Cost cost = costOfGrants(size, 30, (client, grants) -> {
+            try (Lease lease = client.acquire(name)) {
+                detector.enter(lease.fencingToken());
+                int number = grants.incrementAndGet();
+                detector.leave();
+                return number;
+            }
+        });
         detector.assertClean();
         // Each waiter looks once a second, which counts on a slow machine; some holds last for so long there that their
         // holder looks, and some predecessors have gone before they are watched. A herd of 8 would ask 13 times.
-        assertThat(each).isBetween(3.0, CONTENDED + 2 + 2 * size * seconds / served);
+        assertThat(cost.requests()).isBetween(3.0, CONTENDED + 2 + cost.polls());
     }
 
     @Test
@@ -130,22 +101,50 @@ class RequestCountTest {
     @ParameterizedTest
     @ValueSource(ints = {4, 10})
     void permits_that_many_want_take_the_same_number_however_many(int size) throws Exception {
+        Cost cost = costOfGrants(size, 60, (client, grants) -> {
+            try (Lease lease = client.permits("wanted-by-" + size, 2).acquire()) {
+                int number = grants.incrementAndGet();
+                lease.ensureValid();
+                LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(2));
+                return number;
+            }
+        });
+        System.out.printf("2 permits, %d clients: %.1f requests for each permit%n", size, cost.requests());
+        // A slow machine as above. If all of 8 waiters looked at each release and at each that begins to wait, there
+        // would be 16 more.
+        assertThat(cost.requests()).isBetween(4.0, 12 + cost.polls());
+    }
+
+    /** Acquires, counts the grant, and releases. */
+    private interface Turn {
+        /** Returns the number of the grant. */
+        int take(LockClient client, AtomicInteger grants) throws InterruptedException;
+    }
+
+    /**
+     * What a grant has cost.
+     *
+     * @param requests that the server received for each
+     * @param polls what the waiters may have asked besides, as each looks once a second
+     */
+    private record Cost(double requests, double polls) {}
+
+    /** Lets so many clients compete, and returns what a grant costs once all of them are at it. */
+    private Cost costOfGrants(int size, int seconds, Turn turn) throws Exception {
+        int warmUp = 5 * size;
         int counted = 150;
         AtomicInteger grants = new AtomicInteger();
         CountDownLatch warm = new CountDownLatch(1);
         CountDownLatch done = new CountDownLatch(1);
         List<Thread> threads = new ArrayList<>();
         for (LockClient client : clients(size)) {
-            Permits permits = client.permits("wanted-by-" + size, 2);
             Thread thread = new Thread(() -> {
                 while (done.getCount() > 0) {
-                    try (Lease lease = permits.acquire()) {
-                        int number = grants.incrementAndGet();
-                        lease.ensureValid();
-                        LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(2));
-                        if (number == 5 * size) {
+                    try {
+                        int number = turn.take(client, grants);
+                        if (number == warmUp) {
                             warm.countDown();
-                        } else if (number == 5 * size + counted) {
+                        } else if (number == warmUp + counted) {
                             done.countDown();
                         }
                     } catch (InterruptedException e) {
@@ -160,18 +159,14 @@ class RequestCountTest {
         long before = received();
         int from = grants.get();
         long began = System.nanoTime();
-        assertThat(done.await(60, TimeUnit.SECONDS)).isTrue();
+        assertThat(done.await(seconds, TimeUnit.SECONDS)).isTrue();
         int served = grants.get() - from;
-        double each = (received() - before) / (double) served;
-        double seconds = (System.nanoTime() - began) / 1e9;
+        double requests = (received() - before) / (double) served;
+        double took = (System.nanoTime() - began) / 1e9;
         for (Thread thread : threads) {
             thread.join(10_000);
         }
-        System.out.printf("2 permits, %d clients: %.1f requests for each permit%n", size, each);
-        // A slow machine as above. If all of 8 waiters looked at each release and at each that begins to wait, there
-        // would
-        // be 16 more.
-        assertThat(each).isBetween(4.0, 12 + 2 * size * seconds / served);
+        return new Cost(requests, 2 * size * took / served);
     }
 
     /** Waiters sleep. If each of the seven asked once a second, there would be seven requests a second. */

@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.holdfast.Lease;
 import io.holdfast.LockClient;
 import io.holdfast.LockStoreException;
-import io.holdfast.Permits;
 import io.holdfast.testkit.OverlapDetector;
 import io.holdfast.zookeeper.VerifyZooKeeper;
 import java.nio.file.Path;
@@ -60,47 +59,17 @@ class FullFolderTest {
     @ValueSource(longs = {LIMIT - 20, LIMIT, Integer.MAX_VALUE - 5, Integer.MAX_VALUE})
     void four_clients_exclude_each_other_before_and_after(long made) throws Exception {
         Lease first = client().acquire("a");
-        long folder = server.created(FOLDER);
-        server.setMade(FOLDER, made);
         OverlapDetector detector = new OverlapDetector("a");
         AtomicLong tokens = new AtomicLong(first.fencingToken());
-        CountDownLatch inTheNext = new CountDownLatch(50);
-        List<Thread> threads = new ArrayList<>();
-        List<Throwable> errors = new ArrayList<>();
-        for (int i = 0; i < 4; i++) {
-            LockClient client = client();
-            Thread thread = new Thread(() -> {
-                while (inTheNext.getCount() > 0) {
-                    try (Lease lease = client.acquire("a")) {
-                        detector.enter(lease.fencingToken());
-                        assertThat(tokens.getAndSet(lease.fencingToken())).isLessThan(lease.fencingToken());
-                        detector.leave();
-                        if (server.created(FOLDER) != folder) {
-                            inTheNext.countDown();
-                        }
-                    } catch (InterruptedException e) {
-                        return;
-                    } catch (RuntimeException | AssertionError e) {
-                        synchronized (errors) {
-                            errors.add(e);
-                        }
-                        return;
-                    }
-                }
-            });
-            threads.add(thread);
-            thread.start();
-        }
-        Thread.sleep(300);
-        first.release();
-        boolean done = inTheNext.await(60, TimeUnit.SECONDS);
-        for (Thread thread : threads) {
-            thread.interrupt();
-            thread.join(10_000);
-        }
+        workUntilReplaced(FOLDER, made, 50, first::release, client -> {
+            try (Lease lease = client.acquire("a")) {
+                detector.enter(lease.fencingToken());
+                assertThat(tokens.getAndSet(lease.fencingToken())).isLessThan(lease.fencingToken());
+                detector.leave();
+                return server.created(FOLDER);
+            }
+        });
         detector.assertClean();
-        assertThat(errors).isEmpty();
-        assertThat(done).as("the folder was replaced").isTrue();
     }
 
     @ParameterizedTest
@@ -108,26 +77,52 @@ class FullFolderTest {
     void permits_keep_their_limit_before_and_after(long made) throws Exception {
         String permitsFolder = "/locks/~pools/p:a";
         Lease first = client().permits("a", 2).acquire();
-        long folder = server.created(permitsFolder);
-        server.setMade(permitsFolder, made);
         AtomicInteger inside = new AtomicInteger(1);
         AtomicInteger most = new AtomicInteger();
-        CountDownLatch inTheNext = new CountDownLatch(30);
+        Runnable release = () -> {
+            inside.decrementAndGet();
+            first.release();
+        };
+        workUntilReplaced(permitsFolder, made, 30, release, client -> {
+            try (Lease lease = client.permits("a", 2).acquire()) {
+                lease.ensureValid();
+                most.accumulateAndGet(inside.incrementAndGet(), Math::max);
+                try {
+                    Thread.sleep(1);
+                } finally {
+                    inside.decrementAndGet();
+                }
+                return server.created(permitsFolder);
+            }
+        });
+        assertThat(most).hasValue(2);
+    }
+
+    /** Takes a name and gives it back. */
+    private interface Round {
+        /** Returns when the folder was created in which it was done. */
+        long run(LockClient client) throws InterruptedException;
+    }
+
+    /**
+     * Lets four clients work, from almost the last number of a folder on, until they have done so in the next one.
+     *
+     * @param made how many nodes the folder has had
+     * @param rounds how many rounds are done in the next folder
+     * @param release gives back what the test itself has
+     */
+    private void workUntilReplaced(String path, long made, int rounds, Runnable release, Round round) throws Exception {
+        long folder = server.created(path);
+        server.setMade(path, made);
+        CountDownLatch inTheNext = new CountDownLatch(rounds);
         List<Thread> threads = new ArrayList<>();
         List<Throwable> errors = new ArrayList<>();
         for (int i = 0; i < 4; i++) {
-            Permits permits = client().permits("a", 2);
+            LockClient client = client();
             Thread thread = new Thread(() -> {
                 while (inTheNext.getCount() > 0) {
-                    try (Lease lease = permits.acquire()) {
-                        lease.ensureValid();
-                        most.accumulateAndGet(inside.incrementAndGet(), Math::max);
-                        try {
-                            Thread.sleep(1);
-                        } finally {
-                            inside.decrementAndGet();
-                        }
-                        if (server.created(permitsFolder) != folder) {
+                    try {
+                        if (round.run(client) != folder) {
                             inTheNext.countDown();
                         }
                     } catch (InterruptedException e) {
@@ -144,15 +139,13 @@ class FullFolderTest {
             thread.start();
         }
         Thread.sleep(300);
-        inside.decrementAndGet();
-        first.release();
+        release.run();
         boolean done = inTheNext.await(60, TimeUnit.SECONDS);
         for (Thread thread : threads) {
             thread.interrupt();
             thread.join(10_000);
         }
         assertThat(errors).isEmpty();
-        assertThat(most).hasValue(2);
         assertThat(done).as("the folder was replaced").isTrue();
     }
 
