@@ -150,7 +150,7 @@ class LockWatchTest {
         assertThat(picture.unnamedLocks()).isZero();
     }
 
-    /** Each waits for permits of which both have some: whoever ends first lets the others go on. */
+    /** Each client waits for permits of which both have some. The first release lets the other client go on. */
     @Test
     void waitersForPermitsAreInNoCycle() {
         for (LockClient client : List.of(a, b)) {

@@ -98,7 +98,7 @@ final class WaitChecks {
         turns.computeIfAbsent(nanos, n -> new ArrayList<>()).add(change);
     }
 
-    /** Who has a lock, and who waits, at an instant. */
+    /** The holders and the waiters of a name at an instant. */
     private static final class Use {
         final Set<Operation> waiting = new LinkedHashSet<>();
         long weight;

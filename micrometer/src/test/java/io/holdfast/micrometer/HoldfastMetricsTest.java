@@ -89,7 +89,7 @@ class HoldfastMetricsTest {
         }
     }
 
-    /** All names share a tag here, and the kinds are told apart. */
+    /** All names share a tag here; the tags of the kinds differ. */
     @Test
     void permits_and_leaderships_are_counted_as_kinds_of_their_own() throws Exception {
         HoldfastMetrics coarse = new HoldfastMetrics();

@@ -17,11 +17,11 @@ final class Holds {
     /**
      * A hold.
      *
-     * @param contended the {@link Row#contended} that was told; {@link #UNTOLD} if it is not known
+     * @param contended the {@link Row#contended} that the holder has heard of; {@link #UNTOLD} if that is not known
      */
     record Held(String name, String key, String holderId, boolean pool, long base, long contended) {
 
-        /** The first look tells of anybody who waits. */
+        /** The first look reports any waiter. */
         static final long UNTOLD = -1;
 
         Held told(long count) {

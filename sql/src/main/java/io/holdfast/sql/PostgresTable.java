@@ -163,8 +163,7 @@ final class PostgresTable extends LockTable {
         Object[] which = {key, before.base(), before.version(), notAfter};
         boolean same = after.base() == before.base();
         Writing writing = same ? sameBase : newBase;
-        Object[] parameters =
-                same ? joined(values, which) : joined(joined(which, new Object[] {after.base()}), values);
+        Object[] parameters = same ? joined(values, which) : joined(joined(which, new Object[] {after.base()}), values);
         if (sent.isEmpty()) {
             return !link.query(writing.silent(), result -> true, parameters).isEmpty();
         }

@@ -12,7 +12,7 @@ import java.util.function.Consumer;
 
 /**
  * Renews many holds by one statement. It skips rows that others have locked, so one of them delays nobody. A hold that
- * does not come back is gone, superseded or locked: it is asked for by itself.
+ * does not come back is gone, superseded or locked: a statement of its own asks for it.
  */
 final class Renewals {
 

@@ -30,7 +30,7 @@ import org.jspecify.annotations.Nullable;
 /** The commands of the SPI on the table: of locks, or in the view of pools. */
 final class SqlLockStore implements LockStore {
 
-    /** A longer queue makes each poll dear: who comes later has no place and polls. */
+    /** A longer queue makes each poll expensive. A later waiter gets no place, and polls. */
     private static final int QUEUE_MOST = 256;
 
     /** {@link Link#LATE_MICROS}, a statement's longest round trip, and what the clocks differ in that time. */
@@ -157,7 +157,7 @@ final class SqlLockStore implements LockStore {
     private ReleaseReply release(Link link, ReleaseRequest request) throws SQLException {
         String name = request.name();
         String key = commands.key(name);
-        // Before the statement: whoever looks at the row must not miss a hold that we have ended ourselves.
+        // Before the statement: a look at the row must not miss a hold that this client has ended itself.
         Holds.Held held = parts.holds().remove(key, request.holderId());
         AcquireRequest requeue = request.requeue();
         if (held != null && requeue == null && !isPool()) {

@@ -1,7 +1,6 @@
 package io.holdfast.zookeeper;
 
 import java.util.regex.Pattern;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Watches for the holder of a pool. Its neighbours come and go without concern to it, and all holders would look when

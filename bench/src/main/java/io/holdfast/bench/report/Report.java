@@ -199,11 +199,7 @@ public final class Report {
                                 "client CPU µs")),
                 new Table("processes-x1", "J processes × 1 thread, one name, empty section", "J", contended),
                 new Table("processes-x4", "J processes × 4 threads, one name, empty section", "J", contended),
-                new Table(
-                        "held",
-                        "Held with a lease of 3 s, renewed each second",
-                        "held",
-                        held("lock")),
+                new Table("held", "Held with a lease of 3 s, renewed each second", "held", held("lock")),
                 new Table(
                         "permits",
                         "J processes × 8 threads, five permits, each held for 2 ms",

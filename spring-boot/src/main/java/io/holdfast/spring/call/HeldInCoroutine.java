@@ -30,7 +30,7 @@ final class HeldInCoroutine extends AbstractCoroutineContextElement
     /** The coroutine of the function. Null until a thread has begun to run it. */
     private volatile @Nullable Job coroutine;
 
-    /** The element that this one replaces in the context; that of a call around this one. */
+    /** The element of a call around this one, which this element replaces in the context. */
     private @Nullable HeldInCoroutine around;
 
     HeldInCoroutine(List<HeldLeases.Entry> entries) {

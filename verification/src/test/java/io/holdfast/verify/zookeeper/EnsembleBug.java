@@ -19,9 +19,9 @@ public enum EnsembleBug {
 
     /** A share of a pool counts as one, whatever it weighs. */
     POOL_WEIGHT_IS_FORGOTTEN,
-    /** Waiting nodes of a pool do not count: who has room overtakes those who have none. */
+    /** Waiting nodes of a pool do not count: a request with room overtakes those without. */
     POOL_WAITERS_ARE_OVERTAKEN,
-    /** Who asks with a larger capacity overtakes those who wait with a smaller one. */
+    /** A request with a larger capacity overtakes those that wait with a smaller one. */
     POOL_LARGER_CAPACITY_OVERTAKES,
     /** A waiter of a pool does not hear of the grant before it. */
     POOL_GRANT_IS_NOT_WATCHED

@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  * <ul>
  *   <li>What the valid holds weigh together is at most the capacity of the youngest of them. A hold is valid for as long
  *       as its client was promised.
- *   <li>At the servers, the node is one of those that hold: so nobody was overtaken who waits.
+ *   <li>At the servers, the node is one of those that hold: so no waiter was overtaken.
  * </ul>
  *
  * <p>In a calm history, a waiter also receives its grant soon after it can hold. In every history, when all is well
