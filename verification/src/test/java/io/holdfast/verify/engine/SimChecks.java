@@ -64,6 +64,7 @@ public final class SimChecks {
     private final Map<String, Long> forgotten = new HashMap<>();
     private final Set<String> tokens = new HashSet<>();
 
+    private boolean killed;
     private SimSite.Vanished vanished = SimSite.Vanished.NOBODY;
 
     SimChecks(Simulation simulation) {
@@ -91,6 +92,10 @@ public final class SimChecks {
             forgotten.put(name, simulation.world.nanoTime());
             simulation.recorder.event(Kind.FORGOT, "server", "lock", name);
         }
+    }
+
+    void killed() {
+        killed = true;
     }
 
     /** Its machine is gone without the servers noticing. */
@@ -251,7 +256,13 @@ public final class SimChecks {
      * permit is not free for as long again, as if it had asked for a short lease.
      */
     private SimSite.Vanished vanished() {
-        return simulation.pooling && vanished != SimSite.Vanished.NOBODY ? SimSite.Vanished.BRIEF : vanished;
+        if (!simulation.pooling) {
+            return vanished;
+        }
+        if (vanished != SimSite.Vanished.NOBODY) {
+            return SimSite.Vanished.BRIEF;
+        }
+        return killed ? SimSite.Vanished.NOTICED : SimSite.Vanished.NOBODY;
     }
 
     private HistoryChecker checker() {

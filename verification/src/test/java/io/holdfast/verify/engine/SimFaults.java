@@ -88,6 +88,7 @@ public final class SimFaults {
         recorder.event(Kind.DIED, process.id);
         process.time.kill();
         process.link.die(silently);
+        simulation.checks.killed();
         if (silently) {
             simulation.checks.vanished(process);
         }

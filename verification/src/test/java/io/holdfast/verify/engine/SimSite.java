@@ -63,9 +63,12 @@ public interface SimSite {
     /** How long one attempt at a lock may last. */
     long attemptNanosMax();
 
-    /** Machines that are gone without the servers noticing. */
+    /** Who died, as far as others have to wait longer for it. */
     enum Vanished {
         NOBODY,
+        /** The servers noticed. If it waited for permits, those behind it are only served when one of them polls. */
+        NOTICED,
+        /** Machines are gone without the servers noticing. */
         SOME,
         /**
          * Among those on it somebody waited for a lease that is shorter than what the server gives a granted client

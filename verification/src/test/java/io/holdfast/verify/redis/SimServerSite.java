@@ -146,6 +146,7 @@ public final class SimServerSite implements SimSite {
         // given the lock for less, because it had asked for less, a second one may still be taken for alive.
         int polls = switch (vanished) {
             case NOBODY -> 0;
+            case NOTICED -> 1;
             case SOME -> 4;
             case BRIEF -> 7;
         };
