@@ -2,7 +2,7 @@ package io.holdfast;
 
 import static java.util.Objects.requireNonNull;
 
-import io.holdfast.engine.StoreErrors;
+import io.holdfast.store.StoreErrors;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;

@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.holdfast.engine.EngineFixture;
 import io.holdfast.engine.ProbeStore.Fate;
-import io.holdfast.engine.Stores;
 import io.holdfast.spi.StoreException;
 import io.holdfast.spi.StoreException.Outcome;
+import io.holdfast.store.Stores;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.net.ConnectException;

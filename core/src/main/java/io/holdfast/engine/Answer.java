@@ -4,6 +4,7 @@ import io.holdfast.LeaseLostException;
 import io.holdfast.LockException;
 import io.holdfast.LockStoreException;
 import io.holdfast.spi.StageWait;
+import io.holdfast.store.StoreErrors;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;

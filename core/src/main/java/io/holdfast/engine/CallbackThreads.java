@@ -1,5 +1,6 @@
 package io.holdfast.engine;
 
+import io.holdfast.log.Log;
 import io.holdfast.spi.DaemonThreads;
 import io.holdfast.spi.TimeSource;
 import java.util.Queue;

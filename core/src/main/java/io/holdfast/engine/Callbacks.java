@@ -1,6 +1,7 @@
 package io.holdfast.engine;
 
 import io.holdfast.LockListener;
+import io.holdfast.log.Log;
 import io.holdfast.spi.DaemonThreads;
 import io.holdfast.spi.TimeSource;
 import java.util.List;

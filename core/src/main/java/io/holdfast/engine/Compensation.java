@@ -1,11 +1,15 @@
 package io.holdfast.engine;
 
+import io.holdfast.log.BoundedLog;
+import io.holdfast.log.Log;
+import io.holdfast.log.Quoted;
 import io.holdfast.spi.DurationText;
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.ReleaseReply;
 import io.holdfast.spi.ReleaseRequest;
 import io.holdfast.spi.StoreException;
 import io.holdfast.spi.TimeSource;
+import io.holdfast.store.StoreErrors;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.HashSet;

@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 import static java.util.concurrent.TimeUnit.MILLISECONDS;
 
 import io.holdfast.LockStoreException;
+import io.holdfast.log.Quoted;
 import io.holdfast.spi.AcquireReply;
 import io.holdfast.spi.AcquireReply.Busy;
 import io.holdfast.spi.AcquireReply.Granted;
@@ -13,6 +14,7 @@ import io.holdfast.spi.PushedGrant;
 import io.holdfast.spi.ReleaseReply;
 import io.holdfast.spi.StoreException;
 import io.holdfast.spi.TimeSource;
+import io.holdfast.store.StoreErrors;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 

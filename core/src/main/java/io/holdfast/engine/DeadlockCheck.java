@@ -1,6 +1,7 @@
 package io.holdfast.engine;
 
 import io.holdfast.DeadlockException;
+import io.holdfast.log.Quoted;
 import java.lang.invoke.VarHandle;
 import java.util.LinkedHashMap;
 import java.util.Map;

@@ -6,6 +6,7 @@ import io.holdfast.spi.PushedGrant;
 import io.holdfast.spi.StageWait;
 import io.holdfast.spi.StoreListener;
 import io.holdfast.spi.TimeSource;
+import io.holdfast.store.StoreErrors;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicLong;

@@ -1,5 +1,7 @@
 package io.holdfast.engine;
 
+import io.holdfast.log.Log;
+import io.holdfast.log.Quoted;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;

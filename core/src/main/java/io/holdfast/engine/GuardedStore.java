@@ -1,5 +1,6 @@
 package io.holdfast.engine;
 
+import io.holdfast.log.Quoted;
 import io.holdfast.spi.AcquireAllReply;
 import io.holdfast.spi.AcquireReply;
 import io.holdfast.spi.AcquireRequest;
@@ -16,6 +17,8 @@ import io.holdfast.spi.StoreException;
 import io.holdfast.spi.StoreHealth;
 import io.holdfast.spi.StoreListener;
 import io.holdfast.spi.StoreState;
+import io.holdfast.store.StoreErrors;
+import io.holdfast.store.StoreOpening;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;

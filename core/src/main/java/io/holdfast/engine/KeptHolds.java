@@ -1,10 +1,13 @@
 package io.holdfast.engine;
 
+import io.holdfast.log.Log;
+import io.holdfast.log.Quoted;
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.RenewReply;
 import io.holdfast.spi.RenewRequest;
 import io.holdfast.spi.StoreException;
 import io.holdfast.spi.TimeSource;
+import io.holdfast.store.StoreErrors;
 import java.util.HashSet;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;

@@ -6,6 +6,7 @@ import io.holdfast.engine.PoolEngine.Pool;
 import io.holdfast.engine.PoolRequest.Kind;
 import io.holdfast.spi.AcquireRequest;
 import io.holdfast.spi.ClockReading;
+import io.holdfast.store.StoreErrors;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

@@ -1,6 +1,7 @@
 package io.holdfast.engine;
 
 import io.holdfast.Lease;
+import io.holdfast.log.Quoted;
 import java.lang.ref.Reference;
 import java.time.Duration;
 import java.util.concurrent.CompletionStage;

@@ -9,6 +9,7 @@ import io.holdfast.LockOptions;
 import io.holdfast.LockStoreException;
 import io.holdfast.LockTimeoutException;
 import io.holdfast.MultiLease;
+import io.holdfast.log.Quoted;
 import io.holdfast.spi.DurationText;
 import io.holdfast.spi.TimeSource;
 import java.time.Duration;

@@ -5,6 +5,7 @@ import io.holdfast.spi.AcquireAllReply;
 import io.holdfast.spi.AcquireReply.Granted;
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.StoreException;
+import io.holdfast.store.StoreErrors;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Function;

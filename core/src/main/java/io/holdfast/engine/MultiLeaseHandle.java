@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import io.holdfast.Lease;
 import io.holdfast.MultiLease;
+import io.holdfast.log.Quoted;
 import java.lang.ref.Reference;
 import java.time.Duration;
 import java.util.List;

@@ -10,6 +10,7 @@ import io.holdfast.spi.Names;
 import io.holdfast.spi.ReleaseRequest;
 import io.holdfast.spi.RenewRequest;
 import io.holdfast.spi.TimeSource;
+import io.holdfast.store.StoreErrors;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -7,6 +7,7 @@ import io.holdfast.spi.ClockReading;
 import io.holdfast.spi.PushedGrant;
 import io.holdfast.spi.ReleaseReply;
 import io.holdfast.spi.StoreException;
+import io.holdfast.store.StoreErrors;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -2,6 +2,7 @@ package io.holdfast.engine;
 
 import static java.lang.System.Logger.Level.WARNING;
 
+import io.holdfast.log.Log;
 import io.holdfast.spi.DurationText;
 import io.holdfast.spi.LockStore;
 import java.time.Duration;

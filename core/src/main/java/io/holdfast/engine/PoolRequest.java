@@ -1,6 +1,7 @@
 package io.holdfast.engine;
 
 import io.holdfast.Permits;
+import io.holdfast.log.Quoted;
 import io.holdfast.spi.AcquireRequest;
 
 /**

@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNull;
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.StoreException;
 import io.holdfast.spi.StoreListener;
+import io.holdfast.store.StoreOpening;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 

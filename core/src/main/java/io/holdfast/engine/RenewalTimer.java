@@ -1,5 +1,7 @@
 package io.holdfast.engine;
 
+import io.holdfast.log.Log;
+import io.holdfast.log.Quoted;
 import io.holdfast.spi.ClockReading;
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.RenewRequest;

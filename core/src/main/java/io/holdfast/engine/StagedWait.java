@@ -2,6 +2,7 @@ package io.holdfast.engine;
 
 import io.holdfast.Lease;
 import io.holdfast.LeaseLostException;
+import io.holdfast.log.Quoted;
 import io.holdfast.spi.DurationText;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;

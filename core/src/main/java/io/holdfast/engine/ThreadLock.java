@@ -3,6 +3,7 @@ package io.holdfast.engine;
 import io.holdfast.DistributedLock;
 import io.holdfast.LeaseLostException;
 import io.holdfast.LockOptions;
+import io.holdfast.log.Quoted;
 import io.holdfast.spi.DurationText;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;

@@ -3,6 +3,7 @@ package io.holdfast.engine;
 import io.holdfast.DistributedLock;
 import io.holdfast.DistributedReadWriteLock;
 import io.holdfast.LockOptions;
+import io.holdfast.log.Quoted;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 

@@ -11,6 +11,7 @@ import io.holdfast.LockOptions;
 import io.holdfast.LockStoreException;
 import io.holdfast.LockTimeoutException;
 import io.holdfast.engine.LockEvents.WaitTrace;
+import io.holdfast.log.Quoted;
 import io.holdfast.spi.ClockReading;
 import io.holdfast.spi.TimeSource;
 import java.time.Duration;

@@ -4,10 +4,10 @@ import static java.lang.System.Logger.Level.INFO;
 import static java.lang.System.Logger.Level.WARNING;
 
 import io.holdfast.engine.ActiveLease;
-import io.holdfast.engine.BoundedLog;
 import io.holdfast.engine.Engine;
 import io.holdfast.engine.EngineSettings;
-import io.holdfast.engine.Quoted;
+import io.holdfast.log.BoundedLog;
+import io.holdfast.log.Quoted;
 import io.holdfast.spi.DurationText;
 import io.holdfast.spi.HolderId;
 import io.holdfast.spi.StoreException;

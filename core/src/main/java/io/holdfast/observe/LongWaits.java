@@ -3,12 +3,12 @@ package io.holdfast.observe;
 import static java.lang.System.Logger.Level.INFO;
 
 import io.holdfast.engine.ActiveLease;
-import io.holdfast.engine.BoundedLog;
 import io.holdfast.engine.Engine;
 import io.holdfast.engine.EventLock;
 import io.holdfast.engine.LockEvents.NameVisitor;
 import io.holdfast.engine.WaitText;
 import io.holdfast.engine.Waiter;
+import io.holdfast.log.BoundedLog;
 import io.holdfast.spi.DurationText;
 import io.holdfast.spi.TimeSource;
 import java.time.Duration;

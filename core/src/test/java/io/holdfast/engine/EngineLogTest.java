@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.holdfast.Lease;
 import io.holdfast.LockClient;
 import io.holdfast.engine.ProbeStore.Fate;
+import io.holdfast.log.Log;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.Lease;
 import io.holdfast.LockClient;
+import io.holdfast.log.BoundedLog;
 import io.holdfast.spi.DurationText;
 import java.lang.ref.WeakReference;
 import java.util.List;

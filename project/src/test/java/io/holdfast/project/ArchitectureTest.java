@@ -38,6 +38,7 @@ import io.holdfast.engine.Engine;
 import io.holdfast.history.History;
 import io.holdfast.jdbc.JdbcGuard;
 import io.holdfast.jmx.LockManagement;
+import io.holdfast.log.Quoted;
 import io.holdfast.memory.MemoryLockStore;
 import io.holdfast.micrometer.HoldfastMetrics;
 import io.holdfast.observe.Observability;
@@ -54,6 +55,7 @@ import io.holdfast.redis.server.RedisErrors;
 import io.holdfast.spi.DaemonThreads;
 import io.holdfast.spi.LockStore;
 import io.holdfast.sql.SqlLockStoreProvider;
+import io.holdfast.store.Stores;
 import io.holdfast.testkit.OverlapDetector;
 import io.holdfast.testkit.contract.LockStoreContract;
 import io.holdfast.testkit.faults.FaultProxy;
@@ -82,10 +84,16 @@ class ArchitectureTest {
     private static final String API = "io.holdfast";
     private static final String ENGINE = "io.holdfast.engine";
     private static final String OBSERVE = "io.holdfast.observe";
+    private static final String LOG = "io.holdfast.log";
+    private static final String STORE = "io.holdfast.store";
     private static final String JMX = "io.holdfast.jmx";
     private static final String SPI = "io.holdfast.spi";
     private static final String JDBC = "io.holdfast.jdbc";
     private static final String MEMORY = "io.holdfast.memory";
+
+    /** The packages of the core module that it does not export. */
+    private static final String[] HIDDEN = {ENGINE, OBSERVE, LOG, STORE};
+
     private static final String RECORD = "io.holdfast.record";
     private static final String QUORUM = "io.holdfast.quorum";
     private static final String REDIS = "io.holdfast.redis";
@@ -130,9 +138,11 @@ class ArchitectureTest {
         return Stream.of(
                 new Room(HISTORY, HISTORY),
                 new Room(SPI, SPI),
-                new Room(API, API, OBSERVE, ENGINE, SPI),
-                new Room(ENGINE, ENGINE, API, SPI),
-                new Room(OBSERVE, OBSERVE, ENGINE, API, SPI, "jdk.jfr"),
+                new Room(LOG, LOG, SPI),
+                new Room(STORE, STORE, LOG, API, SPI),
+                new Room(API, API, OBSERVE, ENGINE, STORE, LOG, SPI),
+                new Room(ENGINE, ENGINE, STORE, LOG, API, SPI),
+                new Room(OBSERVE, OBSERVE, ENGINE, STORE, LOG, API, SPI, "jdk.jfr"),
                 new Room(JMX, JMX, API, SPI),
                 new Room(RECORD, RECORD, SPI),
                 new Room(MEMORY, MEMORY, RECORD, SPI),
@@ -220,6 +230,8 @@ class ArchitectureTest {
             "io.holdfast.LockClient",
             "io.holdfast.engine.Engine",
             "io.holdfast.observe.Observability",
+            "io.holdfast.log.Quoted",
+            "io.holdfast.store.Stores",
             "io.holdfast.spi.LockStore",
             "io.holdfast.redis.RedisLockStoreProvider",
             "io.holdfast.zookeeper.ZooKeeperLockStoreProvider",
@@ -306,6 +318,8 @@ class ArchitectureTest {
                         API,
                         ENGINE,
                         OBSERVE,
+                        LOG,
+                        STORE,
                         JMX,
                         SPI,
                         RECORD,
@@ -342,7 +356,7 @@ class ArchitectureTest {
             List.of("LockClient", "AcquireForms", "TaskForms", "ReadWriteForms", "Permits", "LockOptions");
 
     private static ArchRule noLookInside(DescribedPredicate<JavaClass> where) {
-        return noClasses().that(where).should().dependOnClassesThat(resideInAnyPackage(ENGINE, OBSERVE));
+        return noClasses().that(where).should().dependOnClassesThat(resideInAnyPackage(HIDDEN));
     }
 
     /** So that a compiler sees a call that drops its lease. */
@@ -372,8 +386,10 @@ class ArchitectureTest {
     /** On the class path no module descriptor hides these packages. The benchmarks measure them, and are not here. */
     @Test
     void noOtherModuleKnowsThePackagesThatAreNotExported() {
-        noInternals(not(resideInAnyPackage(API, ENGINE, OBSERVE)), ENGINE).check(product);
-        noInternals(not(resideInAnyPackage(API, ENGINE, OBSERVE)), OBSERVE).check(product);
+        for (String hidden : HIDDEN) {
+            noInternals(not(resideInAPackage(API).or(resideInAnyPackage(HIDDEN))), hidden)
+                    .check(product);
+        }
         noInternals(not(resideInAnyPackage(RECORD, MEMORY, SQL)), RECORD).check(product);
         noInternals(not(resideInAPackage(REDIS + "..")), REDIS + ".*..").check(product);
         noInternals(not(resideInAnyPackage(CONSOLE + "..", CLI + "..", "io.holdfast.demo..")), CONSOLE + ".json")
@@ -404,6 +420,8 @@ class ArchitectureTest {
         assertFires(noLookInside(alwaysTrue()), KnowsEverybody.class, "engine.Engine", "observe.Observability");
         assertFires(noInternals(alwaysTrue(), ENGINE), KnowsEverybody.class, "engine.Engine");
         assertFires(noInternals(alwaysTrue(), OBSERVE), KnowsEverybody.class, "observe.Observability");
+        assertFires(noInternals(alwaysTrue(), LOG), KnowsEverybody.class, "log.Quoted");
+        assertFires(noInternals(alwaysTrue(), STORE), KnowsEverybody.class, "store.Stores");
         assertFires(noInternals(alwaysTrue(), RECORD), KnowsEverybody.class, "record.NameRecord");
         assertFires(noInternals(alwaysTrue(), REDIS + ".*.."), KnowsEverybody.class, "RedisErrors", "LuaScript");
         assertFires(noInternals(alwaysTrue(), CONSOLE + ".json"), KnowsEverybody.class, "json.Json");
@@ -446,6 +464,8 @@ class ArchitectureTest {
             LockClient.class,
             Engine.class,
             Observability.class,
+            Quoted.class,
+            Stores.class,
             LockManagement.class,
             MemoryLockStore.class,
             NameRecord.class,
@@ -483,6 +503,8 @@ class ArchitectureTest {
         private LockClient api;
         private Engine engine;
         private Observability observe;
+        private Quoted quoted;
+        private Stores stores;
         private LockManagement jmx;
         private MemoryLockStore memory;
         private NameRecord nameRecord;

@@ -91,6 +91,8 @@ class RoomsTest {
                 resideInAnyPackage(
                         "io.holdfast.engine",
                         "io.holdfast.observe",
+                        "io.holdfast.log",
+                        "io.holdfast.store",
                         "io.holdfast.redis.*..",
                         "io.holdfast.console.json"));
         rule.check(product);

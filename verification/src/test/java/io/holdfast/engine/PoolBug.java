@@ -1,5 +1,7 @@
 package io.holdfast.engine;
 
+import io.holdfast.store.StoreOpening;
+
 import io.holdfast.LockException;
 import io.holdfast.engine.PoolEngine.Pool;
 import io.holdfast.spi.AcquireRequest;

@@ -1,4 +1,4 @@
-package io.holdfast.engine;
+package io.holdfast.log;
 
 import io.holdfast.spi.Names;
 import java.util.Collection;
@@ -16,12 +16,12 @@ public final class Quoted {
         return '"' + Names.printable(name) + '"';
     }
 
-    static String names(Collection<String> names) {
+    public static String names(Collection<String> names) {
         return names.stream().map(Quoted::name).collect(Collectors.joining(", "));
     }
 
     /** Returns a text of a message for the beginning of a sentence. */
-    static String atStart(String text) {
+    public static String atStart(String text) {
         return Character.toUpperCase(text.charAt(0)) + text.substring(1);
     }
 

@@ -1,4 +1,4 @@
-package io.holdfast.engine;
+package io.holdfast.log;
 
 import static java.lang.System.Logger.Level.DEBUG;
 

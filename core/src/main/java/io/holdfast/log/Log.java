@@ -1,4 +1,4 @@
-package io.holdfast.engine;
+package io.holdfast.log;
 
 import io.holdfast.spi.EngineLog;
 import java.util.ResourceBundle;

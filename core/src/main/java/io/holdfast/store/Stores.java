@@ -1,4 +1,4 @@
-package io.holdfast.engine;
+package io.holdfast.store;
 
 import static java.util.Objects.requireNonNull;
 

@@ -1,4 +1,4 @@
-package io.holdfast.engine;
+package io.holdfast.store;
 
 import io.holdfast.LockStoreException;
 import io.holdfast.spi.StoreException;
@@ -34,7 +34,7 @@ public final class StoreErrors {
      * Returns the first cause of a failure, without what repeats it on the way; null if the store itself is the first.
      * An exception of a store quotes its cause in one sentence.
      */
-    static @Nullable Throwable origin(Throwable failure) {
+    public static @Nullable Throwable origin(Throwable failure) {
         Throwable first = failure;
         while (first.getCause() != null) {
             first = first.getCause();
@@ -43,7 +43,7 @@ public final class StoreErrors {
     }
 
     /** Returns the user's exception, with the cause of the store's: the store's message would only repeat the new one. */
-    static LockStoreException toUser(StoreException failure, String store) {
+    public static LockStoreException toUser(StoreException failure, String store) {
         return new LockStoreException(
                 String.valueOf(failure.getMessage()),
                 store,

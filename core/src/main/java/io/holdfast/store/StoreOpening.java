@@ -1,8 +1,9 @@
-package io.holdfast.engine;
+package io.holdfast.store;
 
 import static java.util.Objects.requireNonNull;
 
 import io.holdfast.LockStoreException;
+import io.holdfast.log.Log;
 import io.holdfast.spi.DaemonThreads;
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.StoreContext;
@@ -67,8 +68,7 @@ public final class StoreOpening {
     }
 
     /** Returns the store if it is open, and starts no attempt. */
-    @Nullable
-    LockStore ifOpen() {
+    public @Nullable LockStore ifOpen() {
         return opened;
     }
 
@@ -77,7 +77,7 @@ public final class StoreOpening {
      *
      * @throws StoreException if it is not open; the command was not executed
      */
-    LockStore get() {
+    public LockStore get() {
         LockStore store = opened;
         return store != null ? store : tried();
     }
@@ -149,7 +149,7 @@ public final class StoreOpening {
         }
     }
 
-    void listen(StoreListener listener) {
+    public void listen(StoreListener listener) {
         lock.lock();
         try {
             this.listener = listener;
@@ -161,7 +161,7 @@ public final class StoreOpening {
         }
     }
 
-    void close() {
+    public void close() {
         lock.lock();
         try {
             closed = true;
