@@ -81,9 +81,16 @@ public final class Contention {
         return sent == null ? 0 : now() - sent.nanos();
     }
 
-    /** Returns for how long the waiter, whose time has passed, still waits for the first answer; zero if not at all. */
+    /**
+     * Returns for how long the waiter, whose time has passed, still waits for the first answer; zero if not at all. The
+     * waiter may wait for a second command, if the first told nothing of the name; so its end is bounded, too.
+     */
     long firstAnswerDueIn(Waiter waiter) {
-        return isUnanswered(waiter) ? Math.max(0, FIRST_ANSWER_NANOS - sinceSending()) : 0;
+        if (!isUnanswered(waiter)) {
+            return 0;
+        }
+        long over = now() - waiter.arrivedNanos - waiter.waitNanos;
+        return Math.max(0, FIRST_ANSWER_NANOS - Math.max(over, sinceSending()));
     }
 
     /**

@@ -186,6 +186,26 @@ class SilentStoreTest extends EngineFixture {
         store.deliverRequests();
     }
 
+    /** In a history of the simulation (seed 3627), such a wait of 24 ms lasted 128 ms. */
+    @Test
+    void a_second_command_of_a_short_wait_does_not_get_more() {
+        store.together = true;
+        Lease held = now(acquire(other, "a"));
+        store.acquires = Fate.REQUEST_HELD;
+        CompletableFuture<Optional<MultiLease>> all =
+                client.tryAcquireAllAsync(List.of("a", "b")).toCompletableFuture();
+        CompletableFuture<Lease> joined = acquire(client, "b", DEFAULTS.waitAtMost(ofMillis(24)));
+        advance(50);
+        store.deliverRequests();
+        assertThat(all).isCompletedWithValue(Optional.empty());
+        advance(73);
+        assertThat(joined).isNotDone();
+        advance(1);
+        assertSilent(joined);
+        store.deliverRequests();
+        held.release();
+    }
+
     @Test
     void an_answer_within_that_time_counts() {
         store.acquires = Fate.REQUEST_HELD;
