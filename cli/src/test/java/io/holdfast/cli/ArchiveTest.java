@@ -23,6 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** The archive {@code holdfast-cli-….tar.gz}, unpacked into an empty folder. */
 @EnabledOnOs(OS.LINUX) // looks at /proc
+@Tag("deep")
 class ArchiveTest {
 
     @TempDir
@@ -47,7 +48,6 @@ class ArchiveTest {
     }
 
     @Test
-    @Tag("deep")
     void theFirstExecMakesTheClassArchiveAndLaterOnesUseIt() throws Exception {
         try (RedisServer redis = RedisServer.start()) {
             assertThat(exec(redis)).isEqualTo(new Result(0, "ran\n", ""));
@@ -65,7 +65,6 @@ class ArchiveTest {
     }
 
     @Test
-    @Tag("deep")
     void aBrokenClassArchiveIsNotUsed() throws Exception {
         try (RedisServer redis = RedisServer.start()) {
             assertThat(exec(redis).exitCode()).isZero();
@@ -78,7 +77,6 @@ class ArchiveTest {
     }
 
     @Test
-    @Tag("deep")
     void whereNoFolderCanBeMadeThereIsNoClassArchive() throws Exception {
         Files.createFile(folder.resolve("cache"));
         try (RedisServer redis = RedisServer.start()) {

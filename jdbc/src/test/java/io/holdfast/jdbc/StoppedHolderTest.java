@@ -18,6 +18,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -31,6 +32,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * and write what follows from the read. The leases are those of two clients on one store, and the old one is lost by
  * the store's own end of the hold, after the old holder's last look at it.
  */
+@Tag("deep") // quick: JdbcGuardTest
 class StoppedHolderTest {
 
     /** Where the old holder is stopped. The last look at the lease is before the first of them. */

@@ -19,10 +19,12 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Keys of the application under the names of locks: not used, not deleted, not shown. */
+@Tag("deep")
 class OtherPeoplesKeysTest {
 
     private static final String REDISSON = "285475da-9152-4c83-822a-67ee2f116a79:36";

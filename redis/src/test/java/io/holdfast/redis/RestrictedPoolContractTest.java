@@ -7,11 +7,13 @@ import io.holdfast.testkit.servers.RedisServer;
 import java.net.URI;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 
 /**
  * The contract of pools on a server that has neither EVALSHA nor SCRIPT nor any pub/sub, as some services and proxies: the pools
  * are the same. Only what needs a grant that the server pushes is left out.
  */
+@Tag("deep") // quick: RedisPoolContractTest
 class RestrictedPoolContractTest extends PoolContract {
 
     private static RedisServer server;

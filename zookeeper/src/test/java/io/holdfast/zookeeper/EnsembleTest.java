@@ -32,6 +32,7 @@ import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.Timeout;
 
 /** Three servers, with faults of the servers and of the network. */
+@Tag("deep")
 @Timeout(240)
 class EnsembleTest {
 
@@ -82,7 +83,6 @@ class EnsembleTest {
     }
 
     @Test
-    @Tag("deep")
     void a_killed_follower_stops_nobody_for_long() {
         Work work = workOf(client(), client(), client());
         work.awaitMore(20);
@@ -99,7 +99,6 @@ class EnsembleTest {
      * session, which is more than a command may take. Which server comes first is chance, so the test repeats.
      */
     @Test
-    @Tag("deep")
     void a_server_that_hangs_keeps_nobody_from_connecting() throws Exception {
         int follower = (servers.leader().orElseThrow() + 1) % 3;
         servers.pause(follower);
@@ -198,7 +197,6 @@ class EnsembleTest {
 
     /** The process is stopped: no thread of it runs, so only clocks can tell when it wakes up. */
     @Test
-    @Tag("deep")
     void a_client_that_is_paused_past_its_session_finds_its_lease_over_at_the_first_look() throws Exception {
         try (PausedHolder holder = PausedHolder.start(uri(), name)) {
             long token = holder.awaitToken();
@@ -229,7 +227,6 @@ class EnsembleTest {
 
     /** The lease is longer than the session, and only the session keeps it alive. */
     @Test
-    @Tag("deep")
     void a_fixed_lease_outlasts_sessions_and_ends_in_time_at_the_store_too() throws Exception {
         LockClient one = client("?sessionTimeout=9s&timeout=5s");
         LockClient two = client("?sessionTimeout=9s&timeout=5s");

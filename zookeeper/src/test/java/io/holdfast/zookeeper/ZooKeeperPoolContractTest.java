@@ -8,8 +8,10 @@ import java.net.URI;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 
 /** The contract of pools, on one server. */
+@Tag("deep") // quick: PoolQueueTest and the simulation
 class ZooKeeperPoolContractTest extends PoolContract {
 
     private static ZooKeeperEnsemble servers;

@@ -19,7 +19,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  */
 class PoolScriptModelTest {
 
-    private static final int RUNS = Integer.getInteger("runs", 100);
+    private static final int RUNS = Integer.getInteger("runs", Boolean.getBoolean("holdfast.quick") ? 10 : 100);
     private static final int RUNS_FOR_BUGS = 1_000;
 
     @ParameterizedTest
