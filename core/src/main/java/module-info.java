@@ -8,6 +8,8 @@ module io.holdfast.core {
     requires static transitive org.jspecify;
 
     exports io.holdfast;
+    exports io.holdfast.hold to
+            io.holdfast.sql;
     exports io.holdfast.jmx;
     exports io.holdfast.memory;
     exports io.holdfast.record to

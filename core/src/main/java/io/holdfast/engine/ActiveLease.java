@@ -89,6 +89,11 @@ public final class ActiveLease extends LeaseUser implements Lease {
         this.renewed = options.leaseFor().isEmpty();
     }
 
+    /** Returns the engine's part of a lease that a user has; null if it is no lease of an engine. */
+    public static @Nullable ActiveLease behind(Lease lease) {
+        return LeaseHandle.activeOrNull(lease);
+    }
+
     /** Returns the user's handle while there is one, so that an observer does not need to know this class. */
     Lease asSeen() {
         LeaseHandle handle = get();

@@ -35,7 +35,7 @@ public final class Hold {
     private final long acquisition;
 
     /** From 1 to {@link #BASE_MAX}; the store's answers were checked for that. */
-    final long base;
+    public final long base;
 
     final long acquiredNanos;
 
@@ -96,6 +96,7 @@ public final class Hold {
     /** {@link #DOUBTED}, {@link #ASKING}, or both. */
     private byte doubts;
 
+    /** {@link #HAND_OFFS_MAX} if no further lease may be handed out. */
     private char handOffs;
 
     /** Its place in the {@link DueQueue}; −1: nowhere. */
@@ -197,6 +198,11 @@ public final class Hold {
 
     boolean hasTokenLeft() {
         return handOffs < HAND_OFFS_MAX;
+    }
+
+    /** Makes the present lease the last one on it. Its tokens are used up, so that no hand-off needs to ask for more. */
+    void endHandOffs() {
+        handOffs = HAND_OFFS_MAX;
     }
 
     /** Counts one more hand-off. */

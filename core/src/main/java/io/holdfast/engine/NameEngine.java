@@ -5,6 +5,7 @@ import io.holdfast.engine.LockEvents.NameVisitor;
 import io.holdfast.engine.LockEvents.WaitTrace;
 import io.holdfast.spi.AcquireRequest;
 import io.holdfast.spi.ClockReading;
+import io.holdfast.spi.LockStore;
 import io.holdfast.spi.RenewReply;
 import io.holdfast.spi.RenewRequest;
 import org.jspecify.annotations.Nullable;
@@ -178,6 +179,16 @@ class NameEngine extends NameEffects implements NameEvents {
     @Override
     public void onExtending(LeaseExtension extension) {
         handle(extension::onAsked);
+    }
+
+    @Override
+    public boolean onTied(ActiveLease lease) {
+        return ask(false, state -> state.tenure.onTied(lease));
+    }
+
+    @Override
+    public LockStore store() {
+        return engine.store instanceof GuardedStore guarded ? guarded.get() : engine.store;
     }
 
     @Override

@@ -2,6 +2,7 @@ package io.holdfast.engine;
 
 import io.holdfast.LockException;
 import io.holdfast.spi.ClockReading;
+import io.holdfast.spi.LockStore;
 import io.holdfast.spi.RenewReply;
 import io.holdfast.spi.RenewRequest;
 import io.holdfast.spi.TimeSource;
@@ -38,6 +39,16 @@ public interface NameEvents {
     default TimeSource time() {
         return settings().time;
     }
+
+    /**
+     * Returns the store that keeps the holds.
+     *
+     * @throws io.holdfast.spi.StoreException if it is not open
+     */
+    LockStore store();
+
+    /** A transaction is about to depend on the hold: see {@link Tenure#onTied}. */
+    boolean onTied(ActiveLease lease);
 
     /** Returns the lease that is out; null if there is none. */
     @Nullable

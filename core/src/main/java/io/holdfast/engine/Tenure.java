@@ -124,6 +124,21 @@ public final class Tenure {
         }
     }
 
+    /**
+     * A transaction is about to lock the row of the hold at the store, and two leases of one hold would lock the same
+     * row. So the present lease is the last one that is handed out on it.
+     *
+     * @return whether it is the present lease
+     */
+    boolean onTied(ActiveLease tied) {
+        Hold held = hold;
+        if (held == null || lease != tied) {
+            return false;
+        }
+        held.endHandOffs();
+        return true;
+    }
+
     /** A caller found that the time of a lease has passed. */
     void onLeaseOver(ActiveLease over) {
         if (over == lease && hold != null) {

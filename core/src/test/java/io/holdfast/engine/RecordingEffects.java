@@ -4,6 +4,7 @@ import io.holdfast.LockException;
 import io.holdfast.memory.VirtualTime;
 import io.holdfast.spi.ClockReading;
 import io.holdfast.spi.HolderId;
+import io.holdfast.spi.LockStore;
 import io.holdfast.spi.RenewReply;
 import io.holdfast.spi.RenewRequest;
 import java.time.Duration;
@@ -59,6 +60,16 @@ final class RecordingEffects implements Effects, NameEvents {
 
     private static long number(String holderId) {
         return HolderId.number(holderId);
+    }
+
+    @Override
+    public LockStore store() {
+        throw new UnsupportedOperationException("store");
+    }
+
+    @Override
+    public boolean onTied(ActiveLease lease) {
+        return state.tenure.onTied(lease);
     }
 
     @Override

@@ -36,6 +36,7 @@ import io.holdfast.console.json.Json;
 import io.holdfast.console.web.ConsoleHandler;
 import io.holdfast.engine.Engine;
 import io.holdfast.history.History;
+import io.holdfast.hold.StoredHold;
 import io.holdfast.jdbc.JdbcGuard;
 import io.holdfast.jmx.LockManagement;
 import io.holdfast.log.Quoted;
@@ -86,6 +87,7 @@ class ArchitectureTest {
     private static final String OBSERVE = "io.holdfast.observe";
     private static final String LOG = "io.holdfast.log";
     private static final String STORE = "io.holdfast.store";
+    private static final String HOLD = "io.holdfast.hold";
     private static final String JMX = "io.holdfast.jmx";
     private static final String SPI = "io.holdfast.spi";
     private static final String JDBC = "io.holdfast.jdbc";
@@ -147,7 +149,8 @@ class ArchitectureTest {
                 new Room(RECORD, RECORD, SPI),
                 new Room(MEMORY, MEMORY, RECORD, SPI),
                 new Room(JDBC, JDBC, API, SPI),
-                new Room(SQL, SQL, RECORD, SPI, "org.postgresql"),
+                new Room(HOLD, HOLD, ENGINE, API, SPI),
+                new Room(SQL, SQL, HOLD, RECORD, API, SPI, "org.postgresql"),
                 new Room(QUORUM, QUORUM, SPI),
                 new Room(QUORUM + ".memory", QUORUM + ".memory", QUORUM, SPI),
                 redis("server"),
@@ -320,6 +323,7 @@ class ArchitectureTest {
                         OBSERVE,
                         LOG,
                         STORE,
+                        HOLD,
                         JMX,
                         SPI,
                         RECORD,
@@ -387,10 +391,11 @@ class ArchitectureTest {
     @Test
     void noOtherModuleKnowsThePackagesThatAreNotExported() {
         for (String hidden : HIDDEN) {
-            noInternals(not(resideInAPackage(API).or(resideInAnyPackage(HIDDEN))), hidden)
+            noInternals(not(resideInAnyPackage(API, HOLD).or(resideInAnyPackage(HIDDEN))), hidden)
                     .check(product);
         }
         noInternals(not(resideInAnyPackage(RECORD, MEMORY, SQL)), RECORD).check(product);
+        noInternals(not(resideInAnyPackage(HOLD, SQL)), HOLD).check(product);
         noInternals(not(resideInAPackage(REDIS + "..")), REDIS + ".*..").check(product);
         noInternals(not(resideInAnyPackage(CONSOLE + "..", CLI + "..", "io.holdfast.demo..")), CONSOLE + ".json")
                 .check(product);
@@ -423,6 +428,7 @@ class ArchitectureTest {
         assertFires(noInternals(alwaysTrue(), LOG), KnowsEverybody.class, "log.Quoted");
         assertFires(noInternals(alwaysTrue(), STORE), KnowsEverybody.class, "store.Stores");
         assertFires(noInternals(alwaysTrue(), RECORD), KnowsEverybody.class, "record.NameRecord");
+        assertFires(noInternals(alwaysTrue(), HOLD), KnowsEverybody.class, "hold.StoredHold");
         assertFires(noInternals(alwaysTrue(), REDIS + ".*.."), KnowsEverybody.class, "RedisErrors", "LuaScript");
         assertFires(noInternals(alwaysTrue(), CONSOLE + ".json"), KnowsEverybody.class, "json.Json");
     }
@@ -469,6 +475,7 @@ class ArchitectureTest {
             LockManagement.class,
             MemoryLockStore.class,
             NameRecord.class,
+            StoredHold.class,
             JdbcGuard.class,
             SqlLockStoreProvider.class,
             QuorumStores.class,
@@ -508,6 +515,7 @@ class ArchitectureTest {
         private LockManagement jmx;
         private MemoryLockStore memory;
         private NameRecord nameRecord;
+        private StoredHold storedHold;
         private JdbcGuard jdbc;
         private SqlLockStoreProvider sql;
         private QuorumStores quorum;
