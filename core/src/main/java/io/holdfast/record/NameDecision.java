@@ -1,7 +1,5 @@
 package io.holdfast.record;
 
-import static java.util.Objects.requireNonNull;
-
 import io.holdfast.record.NameRecord.Entry;
 import io.holdfast.record.NameRecord.Hold;
 import io.holdfast.spi.AcquireReply;
@@ -36,7 +34,14 @@ public final class NameDecision {
     /** One command tells so many holders at most that somebody waits. */
     private static final int CONTENDED_MAX = 64;
 
+    /** How long nobody asks again about a name whose last hold has ended but is guarded, unless told to. */
+    private static final long GUARDED_MILLIS = 250;
+
+    /** The holder of such a name, for people. */
+    private static final String GUARD = "(an open transaction under its guard)";
+
     private final String name;
+    private final boolean guarded;
     private final long now;
     private final LongSupplier bases;
     private final Predicate<String> isConnected;
@@ -52,7 +57,19 @@ public final class NameDecision {
      * @param isConnected whether a grant can reach the client of a holder id
      */
     public NameDecision(String name, NameRecord before, long now, LongSupplier bases, Predicate<String> isConnected) {
+        this(name, before, false, now, bases, isConnected);
+    }
+
+    /** @param guarded whether an open transaction keeps the name from a new hold: then nothing is granted */
+    public NameDecision(
+            String name,
+            NameRecord before,
+            boolean guarded,
+            long now,
+            LongSupplier bases,
+            Predicate<String> isConnected) {
         this.name = name;
+        this.guarded = guarded;
         this.now = now;
         this.bases = bases;
         this.isConnected = isConnected;
@@ -124,7 +141,10 @@ public final class NameDecision {
             }
             queue.add(new Entry(request, now));
         }
-        Hold first = requireNonNull(firstToEnd());
+        Hold first = firstToEnd();
+        if (first == null) {
+            return new Busy(GUARDED_MILLIS, ahead(request.holderId()), GUARD);
+        }
         return new Busy(first.remainingMillis(now), ahead(request.holderId()), first.holderId());
     }
 
@@ -201,9 +221,10 @@ public final class NameDecision {
     /** Returns the state of a lock. Changes nothing. */
     public StoreState inspectLock() {
         Hold first = firstToEnd();
-        return first == null
-                ? StoreState.free(waiting())
-                : new StoreState(first.holderId(), first.remainingMillis(now), first.base(), waiting());
+        if (first == null) {
+            return guarded ? new StoreState(GUARD, GUARDED_MILLIS, 0, waiting()) : StoreState.free(waiting());
+        }
+        return new StoreState(first.holderId(), first.remainingMillis(now), first.base(), waiting());
     }
 
     /** Returns the state of a pool. Changes nothing. */
@@ -243,7 +264,7 @@ public final class NameDecision {
     }
 
     private boolean fits(AcquireRequest request) {
-        return used() + request.weight() <= request.capacity();
+        return !guarded && used() + request.weight() <= request.capacity();
     }
 
     private int used() {

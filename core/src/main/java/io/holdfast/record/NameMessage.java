@@ -46,6 +46,15 @@ public sealed interface NameMessage {
         }
     }
 
+    /** The name is free but guarded, and this entry is the first one: it asks until the guard has ended. */
+    record Freed(String name, String holderId) implements NameMessage {
+
+        @Override
+        public void deliver(StoreListener listener) {
+            listener.released(name);
+        }
+    }
+
     /** A hold was ended by force. */
     record Forced(String name, String holderId) implements NameMessage {
 

@@ -70,6 +70,7 @@ final class Commands {
             throws SQLException {
         String key = key(name);
         Row row = read;
+        long tried = 0;
         for (int i = 0; i < TRIES_WITHOUT_LOCK; i++) {
             if (row == null) {
                 row = table.read(link, key);
@@ -77,23 +78,41 @@ final class Commands {
             if (row == null) {
                 return null;
             }
+            if (row.version() == tried) {
+                // Nobody has changed it: it is locked.
+                break;
+            }
             RowRecord<T> decision = new RowRecord<>(name, pool, row, command);
             if (written(link, key, row, decision)) {
                 return new Decided<>(decision.reply(), row);
             }
+            tried = row.version();
             row = null;
         }
         return link.together(() -> {
             Row locked = table.readLocked(link, key);
-            if (locked == null) {
-                return null;
-            }
-            RowRecord<T> decision = new RowRecord<>(name, pool, locked, command);
-            if (!written(link, key, locked, decision)) {
-                throw locked(name);
-            }
-            return new Decided<>(decision.reply(), locked);
+            return locked == null ? null : decideLocked(link, name, locked, command);
         });
+    }
+
+    /**
+     * Runs a command on a row that this transaction has locked. Only a guard can still keep a grant from being written:
+     * it locks the key of the row.
+     */
+    private <T> Decided<T> decideLocked(Link link, String name, Row locked, Function<NameDecision, T> command)
+            throws SQLException {
+        String key = key(name);
+        RowRecord<T> decision = new RowRecord<>(name, pool, locked, command);
+        if (written(link, key, locked, decision)) {
+            return new Decided<>(decision.reply(), locked);
+        }
+        if (!pool && decision.isGranting()) {
+            RowRecord<T> ungranted = RowRecord.guarded(name, locked, command);
+            if (written(link, key, locked, ungranted)) {
+                return new Decided<>(ungranted.reply(), locked);
+            }
+        }
+        throw locked(name);
     }
 
     /** Writes what the command has made of the row. Returns false if it was not as it was read, or is locked. */

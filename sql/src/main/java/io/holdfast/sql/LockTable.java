@@ -63,6 +63,11 @@ abstract class LockTable {
     /** Renews those of the holds that are there and that nobody else is changing now. */
     abstract List<Renewed> renew(Link link, List<Renewal> renewals) throws SQLException;
 
+    /** Returns whether a transaction of the user keeps the row from a new hold. */
+    boolean isGuarded(Link link, String key, long base) throws SQLException {
+        return false;
+    }
+
     /** Deletes the rows between two keys that nobody has used for a day. */
     abstract void purge(Link link, String from, String to) throws SQLException;
 

@@ -12,6 +12,7 @@ import java.util.Locale;
  * <pre>
  *  granted    g|G name id base waiting lease nonce since
  *  contended  c|C name id
+ *  freed      r name id          while a guard keeps the name
  *  forced     f|F name id        a capital letter: of a pool
  * </pre>
  */
@@ -41,7 +42,7 @@ final class Notes {
             tail += " " + grant.base() + ' ' + grant.waiting() + ' ' + grant.leaseMillis() + ' ' + grant.nonce() + ' '
                     + grant.sinceAskingMillis();
         } else {
-            kind = message instanceof NameMessage.Contended ? "c" : "f";
+            kind = message instanceof NameMessage.Contended ? "c" : message instanceof NameMessage.Freed ? "r" : "f";
         }
         return (pool ? kind.toUpperCase(Locale.ROOT) : kind) + tail;
     }
@@ -82,6 +83,7 @@ final class Notes {
                         Long.parseLong(field[7]),
                         PushedGrant.ALWAYS));
             case "c", "C" -> new NameMessage.Contended(name, id);
+            case "r" -> new NameMessage.Freed(name, id);
             case "f", "F" -> new NameMessage.Forced(name, id);
             default -> throw new IllegalArgumentException("a message of kind " + field[0].length());
         };

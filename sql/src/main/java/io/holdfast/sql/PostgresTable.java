@@ -211,6 +211,21 @@ final class PostgresTable extends LockTable {
                 numbers(renewals, Renewal::sequence));
     }
 
+    /** PostgreSQL shows no row locks. A lock that a renewal passes, and a new hold does not, is that of a guard. */
+    @Override
+    boolean isGuarded(Link link, String key, long base) throws SQLException {
+        Boolean guarded = link.first(
+                "WITH n AS (SELECT 1 FROM holdfast_lock WHERE lock_key = ? AND base = ? FOR NO KEY UPDATE SKIP LOCKED),"
+                        + " u AS (SELECT 1 FROM holdfast_lock WHERE lock_key = ? AND base = ? FOR UPDATE SKIP LOCKED)"
+                        + " SELECT (SELECT count(*) FROM n) > (SELECT count(*) FROM u)",
+                result -> result.getBoolean(1),
+                key,
+                base,
+                key,
+                base);
+        return Boolean.TRUE.equals(guarded);
+    }
+
     private static Object texts(List<Renewal> renewals, Function<Renewal, String> part) {
         return renewals.stream().map(part).toArray(String[]::new);
     }

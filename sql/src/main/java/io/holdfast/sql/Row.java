@@ -31,6 +31,11 @@ record Row(
         long nowMicros,
         long mark) {
 
+    /** Returns whether nobody holds the lock. Not for a pool. */
+    boolean isOver() {
+        return holder.isEmpty() || endMicros <= nowMicros;
+    }
+
     boolean isHeldBy(String holderId) {
         return holder.equals(holderId) && endMicros > nowMicros;
     }

@@ -18,8 +18,10 @@ final class RowRecord<T> implements LongSupplier {
 
     private static final long MICROS_2020 = 1_577_836_800_000_000L;
 
+    private final String name;
     private final Row row;
     private final boolean pool;
+    private final boolean guarded;
     private final NameDecision decision;
     private final T reply;
 
@@ -27,12 +29,23 @@ final class RowRecord<T> implements LongSupplier {
     private long base;
 
     RowRecord(String name, boolean pool, Row row, Function<NameDecision, T> command) {
+        this(name, pool, row, false, command);
+    }
+
+    private RowRecord(String name, boolean pool, Row row, boolean guarded, Function<NameDecision, T> command) {
+        this.name = name;
         this.row = row;
         this.pool = pool;
+        this.guarded = guarded;
         this.base = row.base();
         long now = row.nowMicros() * 1_000;
-        this.decision = new NameDecision(name, record(name, pool, row), now, this, holderId -> true);
+        this.decision = new NameDecision(name, record(name, pool, row), guarded, now, this, holderId -> true);
         this.reply = command.apply(decision);
+    }
+
+    /** Returns the command on the row of a lock that an open transaction guards: nothing can be granted. */
+    static <T> RowRecord<T> guarded(String name, Row row, Function<NameDecision, T> command) {
+        return new RowRecord<>(name, false, row, true, command);
     }
 
     private static NameRecord record(String name, boolean pool, Row row) {
@@ -68,7 +81,16 @@ final class RowRecord<T> implements LongSupplier {
     }
 
     List<NameMessage> messages() {
-        return decision.messages();
+        NameRecord after = decision.after();
+        boolean ended = !row.isOver() && after.holds().isEmpty();
+        return guarded && ended && !after.queue().isEmpty()
+                ? List.of(new NameMessage.Freed(name, after.queue().get(0).holderId()))
+                : decision.messages();
+    }
+
+    /** Returns whether somebody was granted the name, which changes the key of its row. */
+    boolean isGranting() {
+        return base != row.base();
     }
 
     /** Returns the row after the command; null if the command changed nothing that counts. */
@@ -77,7 +99,7 @@ final class RowRecord<T> implements LongSupplier {
         long now = row.nowMicros() * 1_000;
         String queue = QueueText.text(after.queue(), row.queue(), now, row.mark());
         boolean contended = messages().stream().anyMatch(NameMessage.Contended.class::isInstance);
-        boolean granted = base != row.base();
+        boolean granted = isGranting();
         long begun = (granted && !pool ? 0 : row.contended()) + (contended ? 1 : 0);
         Row.Change change = pool ? pool(after.holds(), queue, begun) : lock(after.holds(), queue, begun, granted);
         // Entries that have died may stay until somebody else writes.
@@ -98,6 +120,11 @@ final class RowRecord<T> implements LongSupplier {
     }
 
     private Row.Change lock(List<Hold> holds, String queue, long contended, boolean granted) {
+        if (holds.isEmpty() && guarded && row.isOver()) {
+            // The guard looks for its holder again before its commit.
+            return new Row.Change(
+                    base, row.holder(), row.endMicros(), row.settings(), row.leaseMillis(), queue, "", contended);
+        }
         if (holds.isEmpty()) {
             long end = Math.min(row.endMicros(), row.nowMicros());
             return new Row.Change(base, "", end, 0, row.leaseMillis(), queue, "", contended);

@@ -60,6 +60,15 @@ final class SqlLockStore implements LockStore {
         return new SqlLockStore(parts, new SqlLockStore(parts, null));
     }
 
+    /** Returns whether a transaction of the user can lock the row of a lock without keeping it from its renewals. */
+    boolean hasGuard() {
+        return !isPool() && parts.settings().kind() == SqlSettings.Kind.POSTGRESQL;
+    }
+
+    Places places() {
+        return parts.places();
+    }
+
     private boolean isPool() {
         return pools == null;
     }
@@ -194,6 +203,9 @@ final class SqlLockStore implements LockStore {
             Row row = table.read(link, commands.key(name));
             if (row == null) {
                 return StoreState.free(0);
+            }
+            if (!isPool() && row.isOver() && table.isGuarded(link, commands.key(name), row.base())) {
+                return RowRecord.guarded(name, row, NameDecision::inspectLock).reply();
             }
             return new RowRecord<>(
                             name, isPool(), row, isPool() ? NameDecision::inspectPool : NameDecision::inspectLock)

@@ -49,6 +49,7 @@ final class SqlOpening {
                 receivers,
                 holds,
                 new SqlCards(table, workers, context.clientId()),
+                new Places(workers),
                 purge));
     }
 }

@@ -10,6 +10,7 @@ record SqlParts(
         Receivers receivers,
         Holds holds,
         SqlCards cards,
+        Places places,
         Purge purge)
         implements AutoCloseable {
 

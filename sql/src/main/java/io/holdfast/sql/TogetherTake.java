@@ -21,6 +21,21 @@ final class TogetherTake {
     /** A request, and the key of its name. */
     private record Keyed(String key, AcquireRequest request) {}
 
+    /** How long the engine waits before it asks again for a name that is free and guarded. */
+    private static final long GUARDED_MILLIS = 250;
+
+    /** Ends a transaction that would write a name which is guarded. */
+    @SuppressWarnings("serial") // nobody writes it anywhere
+    private static final class GuardedName extends RuntimeException {
+
+        private final String name;
+
+        GuardedName(String name) {
+            super(null, null, false, false);
+            this.name = name;
+        }
+    }
+
     private final Commands commands;
     private final SqlErrors errors;
 
@@ -39,7 +54,12 @@ final class TogetherTake {
                 commands.make(link, each.request().name());
             }
         }
-        AcquireAllReply reply = link.together(() -> taken(link, requests, ordered));
+        AcquireAllReply reply;
+        try {
+            reply = link.together(() -> taken(link, requests, ordered));
+        } catch (GuardedName guarded) {
+            return AcquireAllReply.busy(guarded.name, GUARDED_MILLIS);
+        }
         if (reply == null) {
             throw errors.exception(Outcome.NOT_EXECUTED, "lost the row of a lock", null);
         }
@@ -72,15 +92,17 @@ final class TogetherTake {
                 requests.stream().map(request -> granted.get(request.name())).toList());
     }
 
-    /** @throws io.holdfast.spi.StoreException if the row cannot be written, which takes back the others */
+    /** @throws GuardedName if an open transaction guards the name; that takes back the others */
     private AcquireReply.Granted granted(Link link, Keyed keyed, Row row) throws SQLException {
         AcquireRequest request = keyed.request();
         RowRecord<AcquireReply> decided =
                 new RowRecord<>(request.name(), false, row, decision -> decision.acquire(request));
-        if (decided.reply() instanceof AcquireReply.Granted reply
-                && commands.written(link, keyed.key(), row, decided)) {
-            return reply;
+        if (!(decided.reply() instanceof AcquireReply.Granted reply)) {
+            throw commands.locked(request.name());
         }
-        throw commands.locked(request.name());
+        if (!commands.written(link, keyed.key(), row, decided)) {
+            throw new GuardedName(request.name());
+        }
+        return reply;
     }
 }

@@ -127,22 +127,31 @@ class PostgresStoreTest {
         assertThat(renewAll(store, requests).get(2).get(20, TimeUnit.SECONDS)).isEqualTo(new RenewReply.Renewed(0));
     }
 
-    /** As by a guard: the hold can be renewed, and not be passed on before the transaction ends. */
+    /** The hold can be renewed and ended, and the name not be granted before the transaction ends. */
     @Test
     void aHoldWhoseRowIsGuardedIsNotPassedOn() throws Exception {
         LockStore a = open("a");
         LockStore b = open("b");
+        RecordingListener told = new RecordingListener();
+        b.listen(told);
         take(a, name, "hf-a:1");
         assertThat(get(b.acquire(AcquireRequest.queueing(name, "hf-b:1", 30_000, 5_000))))
                 .isInstanceOf(AcquireReply.Busy.class);
         try (Connection guard = locking(name, "FOR KEY SHARE")) {
-            assertThat(outcome(a.release(ReleaseRequest.of(name, "hf-a:1")).toCompletableFuture()))
-                    .isEqualTo(Outcome.NOT_EXECUTED);
             assertThat(get(a.renew(RenewRequest.extend(name, "hf-a:1", 60_000, 0))))
                     .isEqualTo(new RenewReply.Renewed(1));
+            assertThat(get(a.release(ReleaseRequest.of(name, "hf-a:1")))).isEqualTo(ReleaseReply.released());
+            assertThat(get(b.acquire(AcquireRequest.queueing(name, "hf-b:1", 30_000, 5_000))))
+                    .isInstanceOf(AcquireReply.Busy.class);
+            assertThat(get(a.acquire(AcquireRequest.queueing(name, "hf-a:2", 30_000, 5_000))))
+                    .isInstanceOf(AcquireReply.Busy.class);
+            await().atMost(Duration.ofSeconds(20))
+                    .until(() -> told.messages(RecordingListener.Kind.RELEASED).size() == 1);
             guard.commit();
         }
-        assertThat(get(a.release(ReleaseRequest.of(name, "hf-a:1")))).isEqualTo(ReleaseReply.released());
+        // It keeps its place.
+        assertThat(get(a.acquire(AcquireRequest.queueing(name, "hf-a:2", 30_000, 5_000))))
+                .isInstanceOf(AcquireReply.Busy.class);
         assertThat(get(b.inspect(name)).holder()).isEqualTo("hf-b:1");
     }
 

@@ -1,0 +1,252 @@
+package io.holdfast.sql;
+
+import io.holdfast.Lease;
+import io.holdfast.LeaseLostException;
+import io.holdfast.hold.StoredHold;
+import io.holdfast.spi.StoreException;
+import java.sql.Array;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/** The rows of the locks that a transaction of the user depends on, in the order of their keys. */
+final class GuardedRows {
+
+    private static final String NO_TABLE = "42P01";
+    private static final String NO_SCHEMA = "3F000";
+    private static final String NO_RIGHT = "42501";
+    private static final String READ_ONLY = "25006";
+
+    /** The connection is not to where the locks are. */
+    private static final String ELSEWHERE = "55000";
+
+    private final Map<String, StoredHold> holds; // by key
+    private final SqlLockStore store;
+
+    /** The number of the transaction that was checked; 0 while none was, or if it is read-only. */
+    private long transaction;
+
+    private GuardedRows(Map<String, StoredHold> holds, SqlLockStore store) {
+        this.holds = holds;
+        this.store = store;
+    }
+
+    /** @throws IllegalArgumentException if they cannot be guarded together by a transaction */
+    static GuardedRows of(Collection<? extends Lease> leases) throws SQLException {
+        if (leases.isEmpty()) {
+            throw new IllegalArgumentException("No lease (expected: the leases that the transaction depends on)");
+        }
+        Map<String, StoredHold> holds = new TreeMap<>();
+        SqlLockStore store = null;
+        for (Lease lease : leases) {
+            if (!lease.isExclusive()) {
+                throw new IllegalArgumentException("A permit or a reader's lease of " + quoted(lease.name())
+                        + " cannot guard a transaction, because several are valid at once (expected: the lease of a"
+                        + " lock or of a writer)");
+            }
+            StoredHold hold = StoredHold.of(lease);
+            SqlLockStore found = storeOf(hold);
+            if (hold == null || found == null) {
+                throw new IllegalArgumentException("The lease on " + quoted(lease.name())
+                        + " is not of a client whose locks are in PostgreSQL (expected: such a lease, or JdbcGuard"
+                        + " of holdfast-jdbc)");
+            }
+            if (store != null
+                    && !store.places().get().isSameTable(found.places().get())) {
+                throw new IllegalArgumentException("The locks of the leases are in two tables, of " + store.describe()
+                        + " and of " + found.describe() + " (expected: one for each transaction)");
+            }
+            store = found;
+            StoredHold other = holds.put(LockKey.of(lease.name()), hold);
+            if (other != null && !other.holderId().equals(hold.holderId())) {
+                throw new IllegalArgumentException(
+                        "Two holds of " + quoted(lease.name()) + " (expected: one lease for each name)");
+            }
+        }
+        if (store == null) {
+            throw new IllegalStateException("No store");
+        }
+        return new GuardedRows(holds, store);
+    }
+
+    /** Returns the store of a hold, if it keeps locks in PostgreSQL; otherwise null. */
+    private static @Nullable SqlLockStore storeOf(@Nullable StoredHold hold) {
+        try {
+            return hold != null && hold.store() instanceof SqlLockStore store && store.hasGuard() ? store : null;
+        } catch (StoreException e) {
+            return null;
+        }
+    }
+
+    static boolean areReachedBy(Connection connection, Lease lease) throws SQLException {
+        SqlLockStore store = lease.isExclusive() ? storeOf(StoredHold.of(lease)) : null;
+        if (store == null || !"PostgreSQL".equals(connection.getMetaData().getDatabaseProductName())) {
+            return false;
+        }
+        Places places = store.places();
+        String url = String.valueOf(connection.getMetaData().getURL());
+        if (places.isShared(url)) {
+            return true;
+        }
+        Place place = places.get();
+        try (PreparedStatement statement = connection.prepareStatement(
+                        Place.question(!place.system().isEmpty()));
+                ResultSet row = statement.executeQuery()) {
+            boolean shared = row.next() && place.isSameData(row.getString(1), row.getLong(2), row.getLong(3));
+            if (shared) {
+                // A later connection of the URL may be to another server: the check itself notices that.
+                places.setShared(url);
+            }
+            return shared;
+        }
+    }
+
+    /** What a statement has found. */
+    private record Found(long database, long server, long transaction, Set<String> keys) {}
+
+    void lock(Connection connection) throws SQLException {
+        holds.values().forEach(StoredHold::tie);
+        if (connection.isReadOnly()) {
+            return;
+        }
+        Found found;
+        try {
+            found = find(connection, true);
+        } catch (SQLException e) {
+            throw explained(e);
+        }
+        if (!isHere(found)) {
+            store.places().setShared(null);
+            abort(connection);
+            throw elsewhere(null);
+        }
+        for (Map.Entry<String, StoredHold> each : holds.entrySet()) {
+            if (!found.keys().contains(each.getKey())) {
+                abort(connection);
+                throw lost(each.getValue());
+            }
+        }
+        transaction = found.transaction();
+    }
+
+    void verify(Connection connection) throws SQLException {
+        if (transaction == 0) {
+            return;
+        }
+        Found found;
+        try {
+            found = find(connection, false);
+        } catch (SQLException e) {
+            throw explained(e);
+        }
+        if (found.transaction() != transaction || !found.keys().containsAll(holds.keySet())) {
+            StoredHold first = holds.values().iterator().next();
+            abort(connection);
+            throw new LeaseLostException("The transaction must be rolled back: it is not the one that was checked for"
+                    + " the lease on " + quoted(first.name())
+                    + ". That one has ended before its commit, for example by an idle timeout or a ROLLBACK that was"
+                    + " sent as SQL, or went back to a savepoint before its check");
+        }
+    }
+
+    private boolean isHere(Found found) throws SQLException {
+        Places places = store.places();
+        return places.get().isOnServer(found.database(), found.server())
+                || places.ask().isOnServer(found.database(), found.server());
+    }
+
+    /** Locks the rows and answers with one row, even if there are none. A release does not end a guard. */
+    private Found find(Connection connection, boolean withHolder) throws SQLException {
+        String sql = "WITH h AS (SELECT h.lock_key FROM " + store.places().get().table()
+                + " h JOIN unnest(?, ?, ?) AS r(k, b, id) ON h.lock_key = r.k AND h.base = r.b"
+                + (withHolder ? " AND h.holder = r.id" : "")
+                + " ORDER BY h.lock_key FOR KEY SHARE OF h) SELECT " + Place.here()
+                + ", pg_current_xact_id()::TEXT::BIGINT, (SELECT array_agg(lock_key) FROM h)";
+        try (PreparedStatement statement = connection.prepareStatement(sql)) {
+            statement.setArray(
+                    1, connection.createArrayOf("text", holds.keySet().toArray()));
+            statement.setArray(
+                    2,
+                    connection.createArrayOf(
+                            "bigint",
+                            holds.values().stream().map(StoredHold::base).toArray()));
+            statement.setArray(
+                    3,
+                    connection.createArrayOf(
+                            "text",
+                            holds.values().stream().map(StoredHold::holderId).toArray()));
+            try (ResultSet row = statement.executeQuery()) {
+                if (!row.next()) {
+                    throw new SQLException("The database did not answer the guard", ELSEWHERE);
+                }
+                Set<String> keys = new HashSet<>();
+                Array array = row.getArray(4);
+                if (array != null) {
+                    for (Object key : (Object[]) array.getArray()) {
+                        keys.add(String.valueOf(key));
+                    }
+                }
+                return new Found(row.getLong(1), row.getLong(2), row.getLong(3), keys);
+            }
+        }
+    }
+
+    /** Makes the transaction fail at the server, so that a commit of it is a rollback. */
+    private static void abort(Connection connection) {
+        try (Statement statement = connection.createStatement()) {
+            statement.execute("SELECT CAST('The guard of Holdfast refused this transaction' AS INTEGER)");
+        } catch (SQLException e) {
+            // As wanted. If the connection is broken instead, nothing of its transaction is committed either.
+        }
+    }
+
+    private LeaseLostException lost(StoredHold hold) {
+        return new LeaseLostException(
+                "The transaction must be rolled back: the hold " + hold.holderId() + " of the lock "
+                        + quoted(hold.name()) + " is not in " + store.places().table()
+                        + ". It has ended, and somebody else may hold the lock; or the transaction's snapshot is older than the"
+                        + " hold, because the transaction began before the lock was taken (expected: first the lock, then the"
+                        + " transaction, whose first statement is the check)");
+    }
+
+    private SQLException explained(SQLException e) {
+        String state = String.valueOf(e.getSQLState());
+        return switch (state) {
+            case NO_TABLE, NO_SCHEMA -> elsewhere(e);
+            case NO_RIGHT ->
+                with(
+                        e,
+                        "The guard locks a row of " + store.places().table()
+                                + ", for which SELECT is not enough; run as the owner: GRANT SELECT, UPDATE ON "
+                                + store.places().table() + " TO the user of the connection");
+            case READ_ONLY ->
+                with(
+                        e,
+                        "The guard cannot lock a row in a read-only transaction (expected: connection.setReadOnly(true),"
+                                + " with which nothing is checked, or a transaction that may write)");
+            default -> e;
+        };
+    }
+
+    private SQLException elsewhere(@Nullable SQLException e) {
+        String what = "The connection is to another database or another server than the locks of " + store.describe()
+                + " (expected: the same database on the same primary, or JdbcGuard of holdfast-jdbc)";
+        return e == null ? new SQLException(what, ELSEWHERE) : with(e, what);
+    }
+
+    private static SQLException with(SQLException e, String what) {
+        return new SQLException(what + ": " + e.getMessage(), e.getSQLState(), e.getErrorCode(), e);
+    }
+
+    private static String quoted(String name) {
+        return '"' + LockKey.shown(name) + '"';
+    }
+}

@@ -1,0 +1,102 @@
+package io.holdfast.sql;
+
+import io.holdfast.Lease;
+import io.holdfast.LeaseLostException;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.Collection;
+import java.util.List;
+
+/**
+ * Lets no other hold on a lock begin while a transaction is open, where the locks are in the same PostgreSQL database as
+ * the data.
+ *
+ * <pre>{@code
+ * try (Lease lease = locks.acquire("order:" + id); Connection connection = database.getConnection()) {
+ *     connection.setAutoCommit(false);
+ *     SqlGuard.check(connection, lease);            // the first statement of the transaction
+ *     refunds.execute(connection, id);
+ *     connection.commit();
+ * }
+ * }</pre>
+ *
+ * <p>The check locks the key of the lock's own row until the transaction ends. A renewal or a release does not change
+ * the key; the next hold does. So while a guarded transaction is open, no later hold on the name exists, whatever clocks
+ * and pauses do, even if the lease has run out. What the next holder does sees all that the transaction has committed,
+ * also without a check of its own. There is no second table.
+ *
+ * <p>Whoever wants the lock meanwhile waits as for a holder, without a connection. The lease is the last one on its hold:
+ * the next waiter of this client gets a hold of its own from the store.
+ *
+ * <p><b>An open transaction keeps the lock.</b> The end of the lease does not free it any more. So take the lock before
+ * the transaction, and set {@code lock_timeout} and {@code idle_in_transaction_session_timeout} in the application's
+ * sessions. Otherwise a stopped process with an open transaction keeps the name until its connection ends.
+ *
+ * <p>Not covered: statements before the check, other connections, effects outside the database, and a rollback to a
+ * savepoint that was set before the check, which ends the guard silently. Read-only transactions are not checked, for
+ * they change nothing. The user of the connection needs the right {@code UPDATE} on the table {@code holdfast_lock},
+ * beside {@code SELECT}.
+ *
+ * <p>For other databases and stores there is {@code JdbcGuard} of {@code holdfast-jdbc}, which uses this class by itself
+ * where it can.
+ */
+public final class SqlGuard {
+
+    private final GuardedRows rows;
+
+    private SqlGuard(GuardedRows rows) {
+        this.rows = rows;
+    }
+
+    /**
+     * Makes the transaction of this connection one that keeps these locks from other holds until it ends. Call it as the
+     * first statement of the transaction, once for all its leases. It may be called again.
+     *
+     * <p>If the check fails, nothing of the transaction can be committed any more: roll it back.
+     *
+     * @return the guard, for {@link #verify}; most callers do not need it
+     * @throws LeaseLostException if a lease is lost, its hold is not in the table any more, or the transaction's snapshot
+     *     is older than the hold
+     * @throws IllegalStateException if a lease was released, or the connection commits after each statement
+     * @throws IllegalArgumentException if there is no lease, if one is {@linkplain Lease#isExclusive not exclusive} or
+     *     not of a client whose store is PostgreSQL, or if the leases are in different databases
+     * @throws SQLException if a statement fails, or the connection is to another server or database than the locks; with
+     *     SQL state 40001 as for any transaction above READ COMMITTED: repeat it
+     */
+    public static SqlGuard check(Connection connection, Lease... leases) throws SQLException {
+        return check(connection, List.of(leases));
+    }
+
+    /** Does the same as {@link #check(Connection, Lease...)}, for example with the leases of a multi-lease. */
+    public static SqlGuard check(Connection connection, Collection<? extends Lease> leases) throws SQLException {
+        GuardedRows rows = GuardedRows.of(leases);
+        if (connection.getAutoCommit()) {
+            throw new IllegalStateException(
+                    "A guard on a connection that commits after each statement (expected: a transaction, that is"
+                            + " setAutoCommit(false))");
+        }
+        rows.lock(connection);
+        return new SqlGuard(rows);
+    }
+
+    /**
+     * Returns whether {@link #check} can guard the lease on this connection: its lock is in the connection's own
+     * PostgreSQL database. May send a query, which cannot fail for lack of a table.
+     *
+     * @throws SQLException if the database of the connection or of the locks does not answer
+     */
+    public static boolean canCheck(Connection connection, Lease lease) throws SQLException {
+        return GuardedRows.areReachedBy(connection, lease);
+    }
+
+    /**
+     * Verifies, as the last statement before the commit, that the connection is still in the transaction that was
+     * checked, and that it still keeps the locks. For code that cannot know what was sent over the connection.
+     *
+     * @throws LeaseLostException if not: roll back
+     * @throws SQLException if the statement fails
+     */
+    public void verify(Connection connection) throws SQLException {
+        rows.verify(connection);
+    }
+}
