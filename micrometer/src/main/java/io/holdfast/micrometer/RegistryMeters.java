@@ -23,8 +23,8 @@ final class RegistryMeters {
     private final MeterRegistry registry;
     private final HoldfastMetrics metrics;
 
-    /** The tags that have their gauges. */
-    private final Set<LockTags> gauged = ConcurrentHashMap.newKeySet();
+    /** The tags that have their gauges and counters. */
+    private final Set<LockTags> begun = ConcurrentHashMap.newKeySet();
 
     /** The leaderships that have their meters. */
     private final Set<String> candidates = ConcurrentHashMap.newKeySet();
@@ -44,6 +44,8 @@ final class RegistryMeters {
                 "holdfast.renewal.lag",
                 "Delay of the most overdue renewal; near two thirds of a lease, leases are lost",
                 HoldfastMetrics::renewalLag);
+        reconnects();
+        clockJumps();
         metrics.leaderships().forEach(this::candidate);
     }
 
@@ -58,7 +60,7 @@ final class RegistryMeters {
     }
 
     void acquire(LockTags tags, String outcome, Duration waited) {
-        gauge(tags);
+        begin(tags);
         Timer.builder("holdfast.lock.acquire")
                 .description("Time that an acquisition took until its outcome")
                 .tags(tags)
@@ -84,17 +86,23 @@ final class RegistryMeters {
 
     void lost(LockTags tags, Duration held) {
         held(tags, held);
-        counter("holdfast.lease.lost", "Leases that ended before their release", "leases")
+        losses(tags).increment();
+    }
+
+    private Counter losses(LockTags tags) {
+        return counter("holdfast.lease.lost", "Leases that ended before their release", "leases")
                 .tags(tags)
-                .register(registry)
-                .increment();
+                .register(registry);
     }
 
     void renewalFailed(LockTags tags) {
-        counter("holdfast.renewal.failures", "Renewals of a lock that failed and are tried again", "renewals")
+        renewalFailures(tags).increment();
+    }
+
+    private Counter renewalFailures(LockTags tags) {
+        return counter("holdfast.renewal.failures", "Renewals of a lock that failed and are tried again", "renewals")
                 .tags(tags)
-                .register(registry)
-                .increment();
+                .register(registry);
     }
 
     void renewed(Duration took) {
@@ -113,15 +121,24 @@ final class RegistryMeters {
     }
 
     void reconnected() {
-        counter("holdfast.store.reconnects", "Connections to the store that were lost and are back", "connections")
-                .register(registry)
-                .increment();
+        reconnects().increment();
+    }
+
+    private Counter reconnects() {
+        return counter(
+                        "holdfast.store.reconnects",
+                        "Connections to the store that were lost and are back",
+                        "connections")
+                .register(registry);
     }
 
     void clockJumped() {
-        counter("holdfast.clock.jumps", "Forward jumps of the wall clock, as after a suspension", "jumps")
-                .register(registry)
-                .increment();
+        clockJumps().increment();
+    }
+
+    private Counter clockJumps() {
+        return counter("holdfast.clock.jumps", "Forward jumps of the wall clock, as after a suspension", "jumps")
+                .register(registry);
     }
 
     /** Begins the meters of a leadership: an increase from nothing to 1 is none for most alerts. */
@@ -156,8 +173,14 @@ final class RegistryMeters {
         return Counter.builder(meter).description(help).baseUnit(unit);
     }
 
-    private void gauge(LockTags tags) {
-        if (gauged.add(tags)) {
+    /**
+     * Begins the gauges of a name, and its counters at zero: the first loss would be an increase from nothing, which
+     * {@code increase()} of Prometheus does not see.
+     */
+    private void begin(LockTags tags) {
+        if (begun.add(tags)) {
+            losses(tags);
+            renewalFailures(tags);
             gauge(
                     "holdfast.lock.active",
                     "Leases that this process holds",

@@ -68,6 +68,18 @@ class HoldfastMetricsTest {
         assertThat(timer("holdfast.lock.held", "name", "job")).isEqualTo(1);
     }
 
+    /** The alert "any increase" of Prometheus misses a first loss if the counter begins with it. */
+    @Test
+    void the_counters_for_alerts_begin_at_zero() throws InterruptedException {
+        assertThat(counter("holdfast.store.reconnects")).isZero();
+        assertThat(counter("holdfast.clock.jumps")).isZero();
+        client.acquire("job:1").release();
+        await().untilAsserted(() -> {
+            assertThat(counter("holdfast.lease.lost", "name", "job")).isZero();
+            assertThat(counter("holdfast.renewal.failures", "name", "job")).isZero();
+        });
+    }
+
     @Test
     void gauges_add_up_several_clients() throws Exception {
         try (LockClient second = client("memory:metrics-2");
