@@ -32,7 +32,10 @@ import java.util.OptionalLong;
  * @param waiting the locks that callers of it wait for, the longest wait first, at most 200
  * @param waitingCount for how many locks in all
  * @param permits the permits that it holds or that callers of it wait for, a line for each name, at most 200
- * @param busiest the locks that it used most since the card before, at most 50; permits as {@code permits:NAME}
+ * @param readWrite the read-write locks that it holds or that callers of it wait for, a line for each name and half, at
+ *     most 200
+ * @param busiest the locks that it used most since the card before, at most 50; permits as {@code permits:NAME}, the
+ *     halves of a read-write lock as {@code read:NAME} and {@code write:NAME}
  */
 public record ClientCard(
         String id,
@@ -46,6 +49,7 @@ public record ClientCard(
         List<WaitedLock> waiting,
         int waitingCount,
         List<PermitsUse> permits,
+        List<ReadWriteUse> readWrite,
         List<Activity> busiest) {
 
     /**
@@ -110,6 +114,30 @@ public record ClientCard(
      */
     public record PermitsUse(
             String name, int limit, int leases, int held, Duration heldFor, int waiters, Duration waited) {}
+
+    /**
+     * The readers or the writers of a read-write lock in this client, all of them together.
+     *
+     * @param name the name of the read-write lock
+     * @param isWriter whether these are writers
+     * @param leases how many leases they have
+     * @param heldFor how long the oldest of these leases has been held; zero without one
+     * @param holderId the id by which the store knows the hold of the oldest lease; empty without one
+     * @param owner the number of the only thread that releases the oldest lease, as in {@link HeldLock#owner}
+     * @param waiters how many callers wait
+     * @param waited how long the first of them has waited; zero if none waits
+     * @param waitingOwner the number of the first thread that waits, as in {@link WaitedLock#owner}
+     */
+    public record ReadWriteUse(
+            String name,
+            boolean isWriter,
+            int leases,
+            Duration heldFor,
+            Optional<String> holderId,
+            OptionalLong owner,
+            int waiters,
+            Duration waited,
+            OptionalLong waitingOwner) {}
 
     /**
      * The events of a lock in this client since the card before.

@@ -35,13 +35,22 @@ import java.util.concurrent.locks.ReadWriteLock;
  *
  * <p>Needs a store that has read-write locks: Redis in mode {@code lua}, ZooKeeper, a database, or memory. On any other
  * store, the first command fails with {@link LockStoreException}. The lock, the permits and the read-write lock of one
- * name are different things. A listener, a tracer and the flight recorder see {@code read:} or {@code write:} before the
- * name.
+ * name are different things. A listener, a tracer and the flight recorder see {@value #READ_PREFIX} or {@value
+ * #WRITE_PREFIX} before the name. Tools show both halves together, as {@value #SHOWN_PREFIX} and the name.
  *
  * <p>For a lease that any thread may release, see {@link LockClient#acquireRead(String)} and {@link
  * LockClient#acquireWrite(String)}: the same lock, without an owner thread.
  */
 public interface DistributedReadWriteLock extends ReadWriteLock {
+
+    /** Stands before the name where tools show the read-write lock, both halves together, beside locks. */
+    String SHOWN_PREFIX = "read-write:";
+
+    /** Stands before the name where listeners, meters, traces and recordings show the read half. */
+    String READ_PREFIX = "read:";
+
+    /** Stands before the name where listeners, meters, traces and recordings show the write half. */
+    String WRITE_PREFIX = "write:";
 
     /** Returns the name. */
     String name();
@@ -53,4 +62,34 @@ public interface DistributedReadWriteLock extends ReadWriteLock {
     /** Returns the lock that excludes all others. */
     @Override
     DistributedLock writeLock();
+
+    // --- for people and tools ---
+
+    /**
+     * Returns who reads or writes now. Costs one command, and one for the card of each client that has a hold, of at most
+     * a hundred.
+     *
+     * @throws LockStoreException if the store failed, or has no read-write locks
+     */
+    ReadWriteState inspect();
+
+    /**
+     * Ends the hold of this holder, in this client or elsewhere, without asking its owner: as {@link
+     * LockClient#forceRelease(String, String)}. All other holds stay.
+     *
+     * @param holder the holder to release, as {@link ReadWriteState.Hold#holder} shows it
+     * @return {@link ForcedRelease.Outcome#HELD_BY_ANOTHER} if it has no hold and others have some
+     * @throws IllegalArgumentException if the holder is empty
+     * @throws LockStoreException if the store failed, or has no read-write locks
+     */
+    @CheckReturnValue
+    ForcedRelease forceRelease(String holder);
+
+    /**
+     * Ends all holds, of readers and of the writer, as {@code forceUnlock} of either half does. For recoveries and tests.
+     *
+     * @return true if there was a hold
+     * @throws LockStoreException if the store failed, or has no read-write locks
+     */
+    boolean forceReleaseAll();
 }

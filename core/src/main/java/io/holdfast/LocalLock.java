@@ -14,7 +14,8 @@ import java.util.Optional;
  * }
  * }</pre>
  *
- * @param name the lock name; for permits {@code permits:NAME}
+ * @param name the lock name; for permits {@code permits:NAME}, for a read-write lock {@code read:NAME} or {@code
+ *     write:NAME}
  * @param lease this client's present lease on the name, if there is one
  * @param heldFor how long the lease has been held; zero without a lease
  * @param waiting how many threads and stages of this client wait for the name

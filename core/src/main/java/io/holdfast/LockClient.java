@@ -232,15 +232,17 @@ public final class LockClient extends ReadWriteForms implements AutoCloseable {
     }
 
     /**
-     * Returns the names that this client holds or waits for now, sorted; each lease and each wait of permits as one more
-     * entry, with the name {@code permits:NAME}. Costs no command.
+     * Returns the names that this client holds or waits for now, sorted. Each lease and each wait of permits is one more
+     * entry, with the name {@code permits:NAME}; of a read-write lock, {@code read:NAME} or {@code write:NAME}. Costs no
+     * command.
      */
     public List<LocalLock> localLocks() {
         return engine.localLocks();
     }
 
     /**
-     * Returns whether the store has {@linkplain Permits permits}. Costs no command.
+     * Returns whether the store has {@linkplain Permits permits} and {@linkplain DistributedReadWriteLock read-write
+     * locks}. Costs no command.
      *
      * @throws LockStoreException if the client was built {@linkplain Builder#lazy lazily} and its store is not open yet
      */

@@ -221,7 +221,7 @@ public final class Permits {
      * @throws LockStoreException if the store failed, or has no permits
      */
     public PermitsState inspect() {
-        return engine.get().pools().inspect(wanted);
+        return engine.get().pools().inspectPermits(wanted);
     }
 
     /**

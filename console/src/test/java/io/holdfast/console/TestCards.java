@@ -4,6 +4,7 @@ import io.holdfast.ClientCard;
 import io.holdfast.ClientCard.Activity;
 import io.holdfast.ClientCard.HeldLock;
 import io.holdfast.ClientCard.PermitsUse;
+import io.holdfast.ClientCard.ReadWriteUse;
 import io.holdfast.ClientCard.WaitedLock;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -18,6 +19,7 @@ final class TestCards {
     private final List<HeldLock> held = new ArrayList<>();
     private final List<WaitedLock> waiting = new ArrayList<>();
     private final List<PermitsUse> permits = new ArrayList<>();
+    private final List<ReadWriteUse> readWrite = new ArrayList<>();
     private final List<Activity> busiest = new ArrayList<>();
     private Duration heard = Duration.ofSeconds(1);
     private OptionalLong owner = OptionalLong.of(1);
@@ -93,6 +95,28 @@ final class TestCards {
         return this;
     }
 
+    TestCards reads(String ofName, int leases, int waiters) {
+        return uses(ofName, false, leases, waiters);
+    }
+
+    TestCards writes(String ofName, int leases, int waiters) {
+        return uses(ofName, true, leases, waiters);
+    }
+
+    private TestCards uses(String ofName, boolean isWriter, int leases, int waiters) {
+        readWrite.add(new ReadWriteUse(
+                ofName,
+                isWriter,
+                leases,
+                leases == 0 ? Duration.ZERO : Duration.ofSeconds(20),
+                leases == 0 ? Optional.empty() : Optional.of("hf-" + name + ":" + leases),
+                leases == 0 ? OptionalLong.empty() : owner,
+                waiters,
+                waiters == 0 ? Duration.ZERO : Duration.ofSeconds(3),
+                waiters == 0 ? OptionalLong.empty() : owner));
+        return this;
+    }
+
     ClientCard card() {
         return new ClientCard(
                 "hf-" + name,
@@ -106,6 +130,7 @@ final class TestCards {
                 waiting,
                 waiting.size(),
                 permits,
+                readWrite,
                 busiest);
     }
 }

@@ -6,9 +6,9 @@ import io.holdfast.ClientCard;
 import io.holdfast.ForcedRelease;
 import io.holdfast.LockOptions;
 import io.holdfast.PermitsState;
+import io.holdfast.ReadWriteState;
 import io.holdfast.engine.LockEvents.NameVisitor;
 import io.holdfast.engine.PoolRequest.Kind;
-import io.holdfast.log.Log;
 import io.holdfast.log.Quoted;
 import io.holdfast.spi.ForceReply;
 import io.holdfast.spi.HolderId;
@@ -29,6 +29,7 @@ import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.ConcurrentSkipListSet;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.BiFunction;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -217,32 +218,53 @@ public class PoolEngine extends EngineParts {
 
     /** Returns whether somebody has a share of this weight now, as the store knows it. */
     boolean isHeld(PoolRequest share) {
-        locks.ensureOpen();
-        return await(store.inspect(share.storedName())).held().stream()
-                .anyMatch(held -> held.weight() == share.weight());
+        return look(share).held().stream().anyMatch(held -> held.weight() == share.weight());
     }
 
-    /** Ends all holds on a read-write lock. Returns whether there was one. */
-    boolean forceRelease(PoolRequest share) {
-        locks.ensureOpen();
-        ForceReply reply = await(sendForce(share.storedName(), null));
-        if (reply instanceof ForceReply.Ended ended) {
-            // The next holder may harm what the last ones still work on, so the log says that there were some.
-            Log.LOG.log(
-                    System.Logger.Level.INFO,
-                    "All holds on the read-write lock " + Quoted.name(share.name())
-                            + " were ended by force through this client; one of the holders was "
-                            + Quoted.holder(ended.holder()));
-        }
-        return reply.isEnded();
+    /** Returns who has a share of a read-write lock, with the cards of the first of their clients. */
+    ReadWriteState inspectShares(PoolRequest share) {
+        StoreState state = look(share);
+        return new ReadWriteState(
+                share.name(),
+                holds(
+                        state,
+                        (held, card) -> new ReadWriteState.Hold(
+                                held.holderId(),
+                                held.weight() > 1,
+                                Duration.ofMillis(held.remainingMillis()),
+                                Hold.token(held.base(), 0),
+                                card)),
+                state.waiting());
     }
 
     // --- permits ---
 
     /** Returns who holds permits of a name, with the cards of the first of their clients. */
-    public PermitsState inspect(PoolRequest wanted) {
+    public PermitsState inspectPermits(PoolRequest wanted) {
+        StoreState state = look(wanted);
+        return new PermitsState(
+                wanted.name(),
+                state.used(),
+                holds(
+                        state,
+                        (held, card) -> new PermitsState.Hold(
+                                held.holderId(),
+                                held.weight(),
+                                Duration.ofMillis(held.remainingMillis()),
+                                Hold.token(held.base(), 0),
+                                card)),
+                state.waiting());
+    }
+
+    // --- both ---
+
+    private StoreState look(PoolRequest wanted) {
         locks.ensureOpen();
-        StoreState state = await(store.inspect(wanted.storedName()));
+        return await(store.inspect(wanted.storedName()));
+    }
+
+    /** Returns what is made of each hold and the card of its client, for the first of the clients. */
+    private <T> List<T> holds(StoreState state, BiFunction<StoreState.Held, Optional<ClientCard>, T> made) {
         Map<String, CompletionStage<Optional<ClientCard>>> cards = new HashMap<>();
         for (StoreState.Held held : state.held()) {
             String client = HolderId.client(held.holderId());
@@ -250,38 +272,38 @@ public class PoolEngine extends EngineParts {
                 cards.put(client, events.cardOf(held.holderId()));
             }
         }
-        return new PermitsState(
-                wanted.name(),
-                state.used(),
-                state.held().stream()
-                        .map(held -> hold(held, cards.get(HolderId.client(held.holderId()))))
-                        .toList(),
-                state.waiting());
-    }
-
-    private PermitsState.Hold hold(StoreState.Held held, @Nullable CompletionStage<Optional<ClientCard>> card) {
-        return new PermitsState.Hold(
-                held.holderId(),
-                held.weight(),
-                Duration.ofMillis(held.remainingMillis()),
-                Hold.token(held.base(), 0),
-                card == null ? Optional.empty() : await(card));
+        return state.held().stream()
+                .map(held -> {
+                    CompletionStage<Optional<ClientCard>> card = cards.get(HolderId.client(held.holderId()));
+                    return made.apply(held, card == null ? Optional.empty() : await(card));
+                })
+                .toList();
     }
 
     /**
-     * Ends a hold on permits of a name.
+     * Ends a hold on permits of a name, or on a read-write lock.
      *
      * @param holder the expected holder; null for all of them
      */
     public ForcedRelease forceRelease(PoolRequest wanted, @Nullable String holder) {
         locks.ensureOpen();
-        String permits = "The permits of " + Quoted.name(wanted.name());
-        String happened = permits
-                + (holder == null
-                        ? " were all released by force through this client; the first of them were held by "
-                        : " with one holder were released by force through this client; they were held by ");
         return await(sendForce(wanted.storedName(), holder)
-                .thenCompose(reply -> locks.described(wanted.name(), reply, happened)));
+                .thenCompose(reply -> locks.described(wanted.name(), reply, forced(wanted, holder == null))));
+    }
+
+    /** Returns the beginning of a line of the log, which the name of a holder ends. */
+    private static String forced(PoolRequest wanted, boolean all) {
+        if (wanted.kind() == Kind.PERMITS) {
+            return "The permits of " + Quoted.name(wanted.name())
+                    + (all
+                            ? " were all released by force through this client; the first of them were held by "
+                            : " with one holder were released by force through this client; they were held by ");
+        }
+        return (all ? "All holds on the read-write lock " : "One hold on the read-write lock ")
+                + Quoted.name(wanted.name())
+                + (all
+                        ? " were ended by force through this client; one of the holders was "
+                        : " was ended by force through this client; it was that of ");
     }
 
     /** Ends a hold, or all of a pool, and tells the lanes here that this concerns. */

@@ -1,5 +1,6 @@
 package io.holdfast.engine;
 
+import io.holdfast.DistributedReadWriteLock;
 import io.holdfast.Permits;
 import io.holdfast.log.Quoted;
 import io.holdfast.spi.AcquireRequest;
@@ -15,8 +16,8 @@ public record PoolRequest(Kind kind, String name, int weight, int limit) {
     /** What a pool is to its users. Two kinds of one name are two pools, except for readers and writers. */
     public enum Kind {
         PERMITS("p:", Permits.SHOWN_PREFIX),
-        READ("rw:", "read:"),
-        WRITE("rw:", "write:");
+        READ("rw:", DistributedReadWriteLock.READ_PREFIX),
+        WRITE("rw:", DistributedReadWriteLock.WRITE_PREFIX);
 
         /** Begins the name of the pool at the store. */
         private final String prefix;
@@ -89,7 +90,7 @@ public record PoolRequest(Kind kind, String name, int weight, int limit) {
     static String shown(String storedName) {
         return isOfPermits(storedName)
                 ? Kind.PERMITS.shown + userName(storedName)
-                : "read-write:" + userName(storedName);
+                : DistributedReadWriteLock.SHOWN_PREFIX + userName(storedName);
     }
 
     /** Names a hold on a pool, in the middle of a sentence. */

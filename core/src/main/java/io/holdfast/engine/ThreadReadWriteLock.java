@@ -2,7 +2,9 @@ package io.holdfast.engine;
 
 import io.holdfast.DistributedLock;
 import io.holdfast.DistributedReadWriteLock;
+import io.holdfast.ForcedRelease;
 import io.holdfast.LockOptions;
+import io.holdfast.ReadWriteState;
 import io.holdfast.log.Quoted;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -16,20 +18,22 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ThreadReadWriteLock implements DistributedReadWriteLock {
 
-    private final String name;
+    private final Supplier<Engine> engine;
+    private final PoolRequest share;
     private final DistributedLock readLock;
     private final DistributedLock writeLock;
 
     /** @throws IllegalArgumentException if the name is refused */
     public ThreadReadWriteLock(Supplier<Engine> engine, String name) {
-        this.name = name;
-        this.readLock = new Half(engine, PoolRequest.reading(name), false);
+        this.engine = engine;
+        this.share = PoolRequest.reading(name);
+        this.readLock = new Half(engine, share, false);
         this.writeLock = new Half(engine, PoolRequest.writing(name), true);
     }
 
     @Override
     public String name() {
-        return name;
+        return share.name();
     }
 
     @Override
@@ -43,8 +47,23 @@ public final class ThreadReadWriteLock implements DistributedReadWriteLock {
     }
 
     @Override
+    public ReadWriteState inspect() {
+        return engine.get().pools().inspectShares(share);
+    }
+
+    @Override
+    public ForcedRelease forceRelease(String holder) {
+        return engine.get().pools().forceRelease(share, Limits.checkHolder(holder));
+    }
+
+    @Override
+    public boolean forceReleaseAll() {
+        return engine.get().pools().forceRelease(share, null).isEnded();
+    }
+
+    @Override
     public String toString() {
-        return "DistributedReadWriteLock[" + Quoted.name(name) + "]";
+        return "DistributedReadWriteLock[" + Quoted.name(name()) + "]";
     }
 
     /** The read lock or the write lock. */
@@ -66,7 +85,7 @@ public final class ThreadReadWriteLock implements DistributedReadWriteLock {
 
         @Override
         public boolean forceUnlock() {
-            return engine().pools().forceRelease(wanted);
+            return engine().pools().forceRelease(wanted, null).isEnded();
         }
 
         @Override

@@ -25,7 +25,7 @@ public interface LockClientMXBean {
     /** Returns a description of the store, without secrets. */
     String getStore();
 
-    /** Returns how many locks, and leases of permits, this client holds. */
+    /** Returns how many locks, and leases of permits and read-write locks, this client holds. */
     int getHeldCount();
 
     /** Returns how many threads and stages of this client wait for a lock. */
@@ -43,7 +43,7 @@ public interface LockClientMXBean {
     /**
      * Returns the locks for which callers wait, those with the longest wait first, and then the locks that are held,
      * the longest held first; 200 at most. Each lease and each wait of permits is an entry with the name {@code
-     * permits:NAME}.
+     * permits:NAME}; of a read-write lock, {@code read:NAME} or {@code write:NAME}.
      */
     List<LockInfo> getLocks();
 
@@ -77,7 +77,7 @@ public interface LockClientMXBean {
     /** A lock that the client holds or waits for. */
     interface LockInfo {
 
-        /** Returns the lock name; for permits {@code permits:NAME}. */
+        /** Returns the lock name; for permits {@code permits:NAME}, for a read-write lock {@code read:NAME} or {@code write:NAME}. */
         String getName();
 
         /** Returns whether this client has a lease on it. */

@@ -2,6 +2,7 @@ package io.holdfast.observe;
 
 import io.holdfast.ClientCard.HeldLock;
 import io.holdfast.ClientCard.PermitsUse;
+import io.holdfast.ClientCard.ReadWriteUse;
 import io.holdfast.ClientCard.WaitedLock;
 import io.holdfast.engine.ActiveLease;
 import io.holdfast.engine.EventLock;
@@ -29,7 +30,8 @@ final class CardCollector implements NameVisitor {
     private final boolean threads;
     private final PriorityQueue<HeldLock> held = new PriorityQueue<>(Comparator.comparing(HeldLock::heldFor));
     private final PriorityQueue<WaitedLock> waiting = new PriorityQueue<>(Comparator.comparing(WaitedLock::waited));
-    private final Map<Limited, Permits> permits = new HashMap<>();
+    private final Map<Limited, Uses> permits = new HashMap<>();
+    private final Map<Half, Uses> readWrite = new HashMap<>();
     private int heldCount;
     private int waitingCount;
 
@@ -38,12 +40,30 @@ final class CardCollector implements NameVisitor {
 
     private record Limited(String name, int limit) {}
 
-    private static final class Permits {
+    private record Half(String name, boolean isWriter) {}
+
+    /** The sum of all acquisitions of one kind. */
+    private static final class Uses {
         private int leases;
         private int held;
-        private long oldestNanos;
+        private @Nullable ActiveLease oldest;
         private int waiters;
-        private long waitedNanos;
+        private @Nullable Waiter first;
+
+        void add(ActiveLease lease, int weight) {
+            leases++;
+            held += weight;
+            if (oldest == null || lease.grantedNanos < oldest.grantedNanos) {
+                oldest = lease;
+            }
+        }
+
+        void add(Waiter waiter, int count) {
+            waiters += count;
+            if (first == null || waiter.arrivedNanos < first.arrivedNanos) {
+                first = waiter;
+            }
+        }
     }
 
     /** @param threads whether the card names threads */
@@ -62,7 +82,7 @@ final class CardCollector implements NameVisitor {
         String name = at.name();
         PoolRequest wanted = at.poolRequest();
         if (wanted != null) {
-            addPermits(wanted, lease, first);
+            addPool(wanted, lease, first, waiters);
         } else if (lease != null) {
             addHeld(name, lease, lease.mostRemainingNanos(), first, waiters);
         } else if (first != null) {
@@ -86,26 +106,25 @@ final class CardCollector implements NameVisitor {
     void addLeft(ActiveLease lease) {
         PoolRequest wanted = lease.hold.engine.poolRequest();
         if (wanted != null) {
-            addPermits(wanted, lease, null);
+            addPool(wanted, lease, null, 0);
         } else {
             addHeld(lease.name(), lease, lease.unrenewedNanos(), null, 0);
         }
     }
 
-    /** Takes one acquisition of permits: its lease or its wait. */
-    private void addPermits(PoolRequest wanted, @Nullable ActiveLease lease, @Nullable Waiter first) {
-        if (wanted.kind() != PoolRequest.Kind.PERMITS) {
-            return; // read-write locks are on no card
-        }
-        Permits use = permits.computeIfAbsent(new Limited(wanted.name(), wanted.limit()), any -> new Permits());
+    /** Takes one acquisition of a pool: its lease or its wait. */
+    private void addPool(PoolRequest wanted, @Nullable ActiveLease lease, @Nullable Waiter first, int waiters) {
+        Uses uses = switch (wanted.kind()) {
+            case PERMITS -> permits.computeIfAbsent(new Limited(wanted.name(), wanted.limit()), any -> new Uses());
+            case READ -> readWrite.computeIfAbsent(new Half(wanted.name(), false), any -> new Uses());
+            case WRITE -> readWrite.computeIfAbsent(new Half(wanted.name(), true), any -> new Uses());
+        };
         if (lease != null) {
             longestNanos = Math.max(longestNanos, lease.hold.longestNanos());
-            use.leases++;
-            use.held += wanted.weight();
-            use.oldestNanos = Math.max(use.oldestNanos, nowNanos - lease.grantedNanos);
-        } else if (first != null) {
-            use.waiters++;
-            use.waitedNanos = Math.max(use.waitedNanos, nowNanos - first.arrivedNanos);
+            uses.add(lease, wanted.weight());
+        }
+        if (first != null) {
+            uses.add(first, waiters);
         }
     }
 
@@ -179,15 +198,15 @@ final class CardCollector implements NameVisitor {
         return permits.entrySet().stream()
                 .map(entry -> {
                     Limited wanted = entry.getKey();
-                    Permits use = entry.getValue();
+                    Uses uses = entry.getValue();
                     return new PermitsUse(
                             wanted.name(),
                             wanted.limit(),
-                            use.leases,
-                            use.held,
-                            Duration.ofNanos(use.oldestNanos),
-                            use.waiters,
-                            Duration.ofNanos(use.waitedNanos));
+                            uses.leases,
+                            uses.held,
+                            heldFor(uses),
+                            uses.waiters,
+                            waited(uses));
                 })
                 .sorted(Comparator.comparing(PermitsUse::waited)
                         .thenComparing(PermitsUse::heldFor)
@@ -196,6 +215,41 @@ final class CardCollector implements NameVisitor {
                         .thenComparing(PermitsUse::limit))
                 .limit(SHOWN_MAX)
                 .toList();
+    }
+
+    /** Returns the halves of read-write locks with the longest waits, and then those that are held longest. */
+    List<ReadWriteUse> readWrite() {
+        return readWrite.entrySet().stream()
+                .map(entry -> {
+                    Half half = entry.getKey();
+                    Uses uses = entry.getValue();
+                    ActiveLease oldest = uses.oldest;
+                    return new ReadWriteUse(
+                            half.name(),
+                            half.isWriter(),
+                            uses.leases,
+                            heldFor(uses),
+                            oldest == null ? Optional.empty() : Optional.of(oldest.hold.holderId()),
+                            oldest == null ? OptionalLong.empty() : number(oldest.releaserId()),
+                            uses.waiters,
+                            waited(uses),
+                            uses.first == null ? OptionalLong.empty() : number(uses.first.threadId()));
+                })
+                .sorted(Comparator.comparing(ReadWriteUse::waited)
+                        .thenComparing(ReadWriteUse::heldFor)
+                        .reversed()
+                        .thenComparing(ReadWriteUse::name)
+                        .thenComparing(ReadWriteUse::isWriter))
+                .limit(SHOWN_MAX)
+                .toList();
+    }
+
+    private Duration heldFor(Uses uses) {
+        return uses.oldest == null ? Duration.ZERO : since(uses.oldest.grantedNanos);
+    }
+
+    private Duration waited(Uses uses) {
+        return uses.first == null ? Duration.ZERO : since(uses.first.arrivedNanos);
     }
 
     long longestNanos() {

@@ -4,6 +4,7 @@ import io.holdfast.ClientCard;
 import io.holdfast.ClientCard.Activity;
 import io.holdfast.ClientCard.HeldLock;
 import io.holdfast.ClientCard.PermitsUse;
+import io.holdfast.ClientCard.ReadWriteUse;
 import io.holdfast.ClientCard.WaitedLock;
 import io.holdfast.spi.CardStore;
 import io.holdfast.spi.HolderId;
@@ -32,12 +33,19 @@ final class CardText {
     private static final String HELD = "h";
     private static final String WAITING = "w";
     private static final String PERMITS = "p";
+    private static final String READ_WRITE = "r";
     private static final String BUSY = "b";
+
+    /** The halves of a read-write lock. */
+    private static final String WRITERS = "write";
+
+    private static final String READERS = "read";
 
     /** A card has long lists. Each gets its share, and the last one what is left. */
     private static final int WAITING_CHARS_MAX = CardStore.TEXT_MAX / 3;
 
     private static final int PERMITS_CHARS_MAX = CardStore.TEXT_MAX / 2;
+    private static final int READ_WRITE_CHARS_MAX = CardStore.TEXT_MAX * 2 / 3;
     private static final int HELD_CHARS_MAX = CardStore.TEXT_MAX * 5 / 6;
 
     /** A hundred years, in milliseconds: no wait and no lease is longer. */
@@ -92,6 +100,21 @@ final class CardText {
                     use.leases() == 0 ? 0 : use.heldFor().toMillis() - earlierMillis,
                     use.waiters(),
                     use.waiters() == 0 ? 0 : use.waited().toMillis() - earlierMillis);
+        }
+        for (ReadWriteUse use : card.readWrite()) {
+            line(
+                    text,
+                    READ_WRITE_CHARS_MAX,
+                    READ_WRITE,
+                    use.name(),
+                    use.isWriter() ? WRITERS : READERS,
+                    use.leases(),
+                    use.leases() == 0 ? 0 : use.heldFor().toMillis() - earlierMillis,
+                    use.holderId().map(id -> Long.toString(HolderId.number(id))).orElse(""),
+                    text(use.owner()),
+                    use.waiters(),
+                    use.waiters() == 0 ? 0 : use.waited().toMillis() - earlierMillis,
+                    text(use.waitingOwner()));
         }
         for (HeldLock lock : card.held()) {
             line(
@@ -176,6 +199,7 @@ final class CardText {
         List<HeldLock> held = new ArrayList<>();
         List<WaitedLock> waiting = new ArrayList<>();
         List<PermitsUse> permits = new ArrayList<>();
+        List<ReadWriteUse> readWrite = new ArrayList<>();
         List<Activity> busiest = new ArrayList<>();
         for (int i = 1; i < lines.length; i++) {
             Fields line = new Fields(lines[i]);
@@ -183,6 +207,8 @@ final class CardText {
                 case HELD -> line.addTo(held, CardCollector.SHOWN_MAX, held(line, stored.clientId(), since));
                 case WAITING -> line.addTo(waiting, CardCollector.SHOWN_MAX, waiting(line, since));
                 case PERMITS -> line.addTo(permits, CardCollector.SHOWN_MAX, permits(line, since));
+                case READ_WRITE ->
+                    line.addTo(readWrite, CardCollector.SHOWN_MAX, readWrite(line, stored.clientId(), since));
                 case BUSY -> line.addTo(busiest, Activities.SHOWN_MAX, busy(line));
                 default -> {
                     // Of a later version.
@@ -201,6 +227,7 @@ final class CardText {
                 List.copyOf(waiting),
                 Math.max(waitingCount, waiting.size()),
                 List.copyOf(permits),
+                List.copyOf(readWrite),
                 List.copyOf(busiest));
     }
 
@@ -261,6 +288,27 @@ final class CardText {
                 waiters == 0 ? Duration.ZERO : waited);
     }
 
+    private static ReadWriteUse readWrite(Fields line, String clientId, long since) {
+        String name = line.text();
+        boolean isWriter = line.oneOf(WRITERS, READERS).equals(WRITERS);
+        int leases = line.count();
+        Duration heldFor = line.age(since);
+        String holder = line.text();
+        OptionalLong owner = line.owner();
+        int waiters = line.count();
+        Duration waited = line.age(since);
+        return new ReadWriteUse(
+                name,
+                isWriter,
+                leases,
+                leases == 0 ? Duration.ZERO : heldFor,
+                holder.isEmpty() ? Optional.empty() : Optional.of(HolderId.of(clientId, line.number(holder))),
+                owner,
+                waiters,
+                waiters == 0 ? Duration.ZERO : waited,
+                line.owner());
+    }
+
     private static Activity busy(Fields line) {
         return new Activity(line.text(), line.number(), line.number(), line.number(), line.age(0));
     }
@@ -302,6 +350,13 @@ final class CardText {
                 }
             }
             return plain.toString();
+        }
+
+        /** Returns one of two texts; another text breaks the line. */
+        String oneOf(String one, String other) {
+            String field = text();
+            broken |= !field.equals(one) && !field.equals(other);
+            return field;
         }
 
         /** Returns a text that nobody looks up: its control characters are escapes. */

@@ -226,6 +226,7 @@ final class Cards {
                 collected.waiting(),
                 collected.waitingCount(),
                 collected.permits(),
+                collected.readWrite(),
                 busiest);
     }
 

@@ -3,6 +3,7 @@ package io.holdfast.observe;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.ClientCard;
+import io.holdfast.ClientCard.ReadWriteUse;
 import io.holdfast.spi.CardStore;
 import io.holdfast.spi.StoredCard;
 import java.time.Duration;
@@ -51,7 +52,34 @@ class CardTextTest {
                         "b", Duration.ofSeconds(2), 1, Optional.of("hf-b:7"), Optional.empty(), OptionalLong.of(41))),
                 1,
                 List.of(new ClientCard.PermitsUse("e", 5, 2, 3, Duration.ofSeconds(4), 7, Duration.ofMillis(20))),
+                List.of(writers(0), readers(0)),
                 List.of(new ClientCard.Activity("a", 5, 3, 1, Duration.ofMillis(70))));
+    }
+
+    private static ReadWriteUse writers(long olderMillis) {
+        return new ReadWriteUse(
+                "c",
+                true,
+                0,
+                Duration.ZERO,
+                Optional.empty(),
+                OptionalLong.empty(),
+                1,
+                Duration.ofMillis(30 + olderMillis),
+                OptionalLong.of(41));
+    }
+
+    private static ReadWriteUse readers(long olderMillis) {
+        return new ReadWriteUse(
+                "c",
+                false,
+                3,
+                Duration.ofMillis(6_000 + olderMillis),
+                Optional.of("hf-a:9"),
+                OptionalLong.of(42),
+                0,
+                Duration.ZERO,
+                OptionalLong.empty());
     }
 
     @Test
@@ -67,7 +95,7 @@ class CardTextTest {
                     case 0 -> text.insert(at, (char) random.nextInt(0x3000));
                     case 1 -> text.insert(at, random.nextLong());
                     case 2 -> text.delete(at, Math.min(text.length(), at + random.nextInt(20)));
-                    case 3 -> text.insert(at, "\t\n\\hwbp".charAt(random.nextInt(7)));
+                    case 3 -> text.insert(at, "\t\n\\hwbpr".charAt(random.nextInt(8)));
                     default -> text.insert(at, valid, random.nextInt(valid.length()), valid.length());
                 }
             }
@@ -102,6 +130,13 @@ class CardTextTest {
             assertThat(List.of(use.limit(), use.leases(), use.held(), use.waiters()))
                     .allSatisfy(number -> assertThat(number).isNotNegative());
         });
+        assertThat(card.readWrite().size()).isBetween(0, 200);
+        card.readWrite().forEach(use -> {
+            times.add(use.heldFor());
+            times.add(use.waited());
+            assertThat(List.of(use.leases(), use.waiters()))
+                    .allSatisfy(number -> assertThat(number).isNotNegative());
+        });
         card.busiest().forEach(lock -> times.add(lock.waited()));
         assertThat(times).allSatisfy(time -> assertThat(time).isBetween(Duration.ZERO, Duration.ofDays(40_000)));
     }
@@ -109,12 +144,14 @@ class CardTextTest {
     @Test
     void more_locks_than_a_client_writes_are_not_read() {
         String head = CardText.write(card(), 0).lines().findFirst().orElseThrow();
-        ClientCard card = read(head + "\n" + "h\ta\t1\t1\t1\t\t0\t0\t\n".repeat(500) + "w\ta\t1\t1\t\t\n".repeat(1_000)
-                + "p\ta\t5\t1\t1\t9\t0\t0\n".repeat(250) + "b\ta\t1\t1\t1\t1\n".repeat(500));
+        ClientCard card = read(head + "\n" + "h\ta\t1\t1\t1\t\t0\t0\t\n".repeat(250) + "w\ta\t1\t1\t\t\n".repeat(250)
+                + "p\ta\t5\t1\t1\t9\t0\t0\n".repeat(250) + "r\ta\tread\t1\t9\t1\t\t0\t0\n".repeat(250)
+                + "b\ta\t1\t1\t1\t1\n".repeat(500));
         assertThat(card).isNotNull();
         assertThat(card.held()).hasSize(200);
         assertThat(card.waiting()).hasSize(200);
         assertThat(card.permits()).hasSize(200);
+        assertThat(card.readWrite()).hasSize(200);
         assertThat(card.busiest()).hasSize(50);
     }
 
@@ -123,6 +160,14 @@ class CardTextTest {
         ClientCard.PermitsUse use = read(CardText.write(card(), 0)).permits().get(0);
         assertThat(use)
                 .isEqualTo(new ClientCard.PermitsUse("e", 5, 2, 3, Duration.ofSeconds(5), 7, Duration.ofMillis(1_020)));
+    }
+
+    @Test
+    void halves_of_read_write_locks_are_read_as_they_were_written_and_older() {
+        assertThat(read(CardText.write(card(), 0)).readWrite()).containsExactly(writers(1_000), readers(1_000));
+        assertThat(read(CardText.write(card(), 0).replace("\tread\t", "\tupgrade\t"))
+                        .readWrite())
+                .containsExactly(writers(1_000));
     }
 
     @Test

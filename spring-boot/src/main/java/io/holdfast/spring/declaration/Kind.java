@@ -1,5 +1,6 @@
 package io.holdfast.spring.declaration;
 
+import io.holdfast.DistributedReadWriteLock;
 import io.holdfast.Permits;
 import io.holdfast.spring.Limited;
 import io.holdfast.spring.Locked;
@@ -7,8 +8,8 @@ import io.holdfast.spring.Locked;
 /** The kinds of things that a call holds while it runs. */
 public enum Kind {
     LOCK(Locked.class, "lock", "", ""),
-    READ(Locked.class, "read", "read-write locks", "read:"),
-    WRITE(Locked.class, "write", "read-write locks", "write:"),
+    READ(Locked.class, "read", "read-write locks", DistributedReadWriteLock.READ_PREFIX),
+    WRITE(Locked.class, "write", "read-write locks", DistributedReadWriteLock.WRITE_PREFIX),
     PERMITS(Limited.class, "permits", "permits", Permits.SHOWN_PREFIX);
 
     final Class<?> annotation;
