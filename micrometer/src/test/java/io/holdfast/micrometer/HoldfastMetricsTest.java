@@ -148,6 +148,48 @@ class HoldfastMetricsTest {
     }
 
     @Test
+    void readers_and_writers_are_counted_as_kinds_of_their_own() throws Exception {
+        HoldfastMetrics coarse = new HoldfastMetrics();
+        MeterRegistry there = new SimpleMeterRegistry();
+        try (LockClient kinds = LockClient.builder()
+                        .uri("memory:halves")
+                        .listener(coarse)
+                        .build();
+                Lease lock = kinds.acquire("catalog");
+                Lease one = kinds.acquireRead("catalog");
+                Lease two = kinds.acquireRead("catalog")) {
+            coarse.watch(kinds).bindTo(there);
+            assertThat(List.of(lock, one, two)).allMatch(Lease::isValid);
+            assertThat(kinds.tryAcquireWrite("catalog")).isEmpty();
+            kinds.acquireRead("catalog").release();
+            kinds.acquire("another").release();
+            var waits = kinds.acquireWriteAsync("catalog").toCompletableFuture();
+            await().untilAsserted(() -> {
+                assertThat(there.get("holdfast.lock.acquire")
+                                .tags("name", "other", "kind", "write", "outcome", "timed_out")
+                                .timer()
+                                .count())
+                        .isEqualTo(1);
+                assertThat(active(there, "read")).isEqualTo(2);
+                assertThat(active(there, "lock")).isEqualTo(1);
+                assertThat(there.get("holdfast.lock.waiting")
+                                .tags("name", "other", "kind", "write")
+                                .gauge()
+                                .value())
+                        .isEqualTo(1);
+            });
+            waits.cancel(true);
+        }
+    }
+
+    private static double active(MeterRegistry registry, String kind) {
+        return registry.get("holdfast.lock.active")
+                .tags("name", "other", "kind", kind)
+                .gauge()
+                .value();
+    }
+
+    @Test
     void events_of_the_store_have_their_meters() {
         disturb();
         assertThat(counter("holdfast.store.errors", "command", "renew", "outcome", "unknown"))
