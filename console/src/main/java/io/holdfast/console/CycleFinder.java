@@ -2,13 +2,17 @@ package io.holdfast.console;
 
 import io.holdfast.ClientCard;
 import io.holdfast.ClientCard.HeldLock;
+import io.holdfast.ClientCard.ReadWriteUse;
 import io.holdfast.ClientCard.WaitedLock;
+import io.holdfast.DistributedReadWriteLock;
 import io.holdfast.Leadership;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 
@@ -17,6 +21,10 @@ import java.util.Set;
  *
  * <p>Deadlocks come first: in each client of such a cycle, the thread that waits alone releases the client's lock. The
  * other cycles only join clients. Of those with the same clients, one is enough for a person.
+ *
+ * <p>A writer waits for the end of each reader, and a reader for that of the writer. So a deadlock may lead through the
+ * oldest lease of a client on a read-write lock; another cycle through it would join busy readers only. Permits are in
+ * none: any holder may let their waiter go on.
  */
 final class CycleFinder {
 
@@ -26,8 +34,12 @@ final class CycleFinder {
     /** Cards are data of others: no set of them may keep a reader busy. */
     private static final int STEPS_MAX = 20_000;
 
-    /** A client waits for a lock that another client holds. */
-    private record Edge(ClientCard from, WaitedLock waited, ClientCard to, HeldLock held) {}
+    /**
+     * A client waits for a lock that another client holds.
+     *
+     * @param ofPool whether this is a read-write lock
+     */
+    private record Edge(ClientCard from, WaitedLock waited, ClientCard to, HeldLock held, boolean ofPool) {}
 
     private final Map<String, List<Edge>> edges = new HashMap<>(); // by the waiting client's id
     private final Map<List<String>, Cycle> deadlocks = new LinkedHashMap<>(); // by key
@@ -47,12 +59,63 @@ final class CycleFinder {
                 }
                 ClientCard holder = holders.get(waited.name());
                 if (holder != null && !holder.id().equals(client.id())) {
-                    Edge edge = new Edge(
-                            client, waited, holder, holder.hold(waited.name()).orElseThrow());
-                    edges.computeIfAbsent(client.id(), id -> new ArrayList<>()).add(edge);
+                    add(new Edge(
+                            client, waited, holder, holder.hold(waited.name()).orElseThrow(), false));
                 }
             }
         }
+        addReadWrite(clients);
+    }
+
+    private void add(Edge edge) {
+        edges.computeIfAbsent(edge.from().id(), id -> new ArrayList<>()).add(edge);
+    }
+
+    /** Adds the waits for read-write locks: of threads, for holders that a thread alone releases. */
+    private void addReadWrite(List<ClientCard> clients) {
+        Map<String, Map<ReadWriteUse, ClientCard>> holders = new HashMap<>(); // by name
+        for (ClientCard client : clients) {
+            client.readWrite().stream()
+                    .filter(use -> use.owner().isPresent() && use.holderId().isPresent())
+                    .forEach(use -> holders.computeIfAbsent(use.name(), name -> new LinkedHashMap<>())
+                            .put(use, client));
+        }
+        for (ClientCard client : clients) {
+            for (ReadWriteUse waited : client.readWrite()) {
+                if (waited.waitingOwner().isPresent()) {
+                    holders.getOrDefault(waited.name(), Map.of()).forEach((held, holder) -> {
+                        if ((waited.isWriter() || held.isWriter())
+                                && !holder.id().equals(client.id())) {
+                            add(new Edge(client, asWait(waited), holder, asHold(held), true));
+                        }
+                    });
+                }
+            }
+        }
+    }
+
+    private static WaitedLock asWait(ReadWriteUse use) {
+        return new WaitedLock(
+                DistributedReadWriteLock.SHOWN_PREFIX + use.name(),
+                use.waited(),
+                use.waiters(),
+                Optional.empty(),
+                Optional.empty(),
+                use.waitingOwner());
+    }
+
+    private static HeldLock asHold(ReadWriteUse use) {
+        return new HeldLock(
+                DistributedReadWriteLock.SHOWN_PREFIX + use.name(),
+                use.holderId().orElseThrow(),
+                0,
+                use.heldFor(),
+                Optional.empty(),
+                0,
+                Duration.ZERO,
+                Optional.empty(),
+                Optional.empty(),
+                use.owner());
     }
 
     private static ClientCard newer(HeldLock lock, ClientCard one, ClientCard other) {
@@ -103,6 +166,7 @@ final class CycleFinder {
             String next = edge.to().id();
             if (++steps > STEPS_MAX
                     || next.compareTo(start) < 0
+                    || (edge.ofPool() && !sameThreads)
                     || (sameThreads && !path.isEmpty() && !isSameThread(path.get(path.size() - 1), edge))) {
                 continue;
             }

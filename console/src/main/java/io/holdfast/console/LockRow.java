@@ -1,19 +1,23 @@
 package io.holdfast.console;
 
+import io.holdfast.DistributedReadWriteLock;
 import io.holdfast.Leadership;
+import io.holdfast.Permits;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Stream;
 
 /**
- * One lock, or the permits of one name: the holders and the waiters.
+ * One lock, the permits of one name, or one read-write lock: the holders and the waiters.
  *
- * @param name the lock name; for permits {@code permits:NAME}
+ * @param name the lock name; for permits {@code permits:NAME}, for a read-write lock {@code read-write:NAME}
  * @param holder the holder; empty if the lock is free, or if its holder is unknown: a lock that is held for moments is on
- *     no card as held; empty for permits
- * @param permits what is known of permits; empty for a lock
+ *     no card as held; empty for permits and read-write locks
+ * @param permits what is known of permits; otherwise empty
+ * @param readWrite what is known of a read-write lock; otherwise empty
  * @param flags what is remarkable, in the order of {@link Flag}
  * @param waiters how many callers of all clients wait
  * @param longestWait how long the first of them has waited; zero if none waits
@@ -28,6 +32,7 @@ public record LockRow(
         String name,
         Optional<Holder> holder,
         Optional<PermitsInUse> permits,
+        Optional<ReadWriteInUse> readWrite,
         Set<Flag> flags,
         int waiters,
         Duration longestWait,
@@ -43,7 +48,7 @@ public record LockRow(
 
     /** Returns a lock that nobody holds or waits for, as far as is known. */
     public static LockRow free(String name) {
-        return unknown(name, Optional.empty());
+        return unknown(name, Optional.empty(), Optional.empty());
     }
 
     /**
@@ -52,25 +57,51 @@ public record LockRow(
      * @param shownName {@code permits:NAME}
      */
     public static LockRow ofPermits(String shownName) {
-        return unknown(shownName, Optional.of(new PermitsInUse(0, List.of(), List.of())));
+        return unknown(shownName, Optional.of(new PermitsInUse(0, List.of(), List.of())), Optional.empty());
     }
 
-    private static LockRow unknown(String name, Optional<PermitsInUse> permits) {
-        return new LockRow(name, Optional.empty(), permits, Set.of(), 0, Duration.ZERO, List.of(), 0, 0);
+    /**
+     * Returns a read-write lock of which no card says anything.
+     *
+     * @param shownName {@code read-write:NAME}
+     */
+    public static LockRow ofReadWrite(String shownName) {
+        return unknown(shownName, Optional.empty(), Optional.of(new ReadWriteInUse(List.of())));
     }
 
-    /** Returns how long the present lease, or the oldest one of permits, has been held; empty if no card says so. */
+    private static LockRow unknown(String name, Optional<PermitsInUse> permits, Optional<ReadWriteInUse> readWrite) {
+        return new LockRow(name, Optional.empty(), permits, readWrite, Set.of(), 0, Duration.ZERO, List.of(), 0, 0);
+    }
+
+    /** Returns whether these are permits or a read-write lock, which may have many holders. */
+    public boolean isPool() {
+        return permits.isPresent() || readWrite.isPresent();
+    }
+
+    /** Returns the name without what stands before that of permits or of a read-write lock. */
+    public String plainName() {
+        return permits.isPresent()
+                ? name.substring(Permits.SHOWN_PREFIX.length())
+                : readWrite.isPresent() ? name.substring(DistributedReadWriteLock.SHOWN_PREFIX.length()) : name;
+    }
+
+    /** Returns how long the present lease, or the oldest one of several, has been held; empty if no card says so. */
     public Optional<Duration> heldFor() {
-        return permits.isEmpty()
-                ? holder.flatMap(Holder::heldFor)
-                : permits.get().holders().stream()
-                        .map(PermitsInUse.Holder::heldFor)
-                        .max(Comparator.naturalOrder());
+        return Stream.of(
+                        holder.stream().flatMap(one -> one.heldFor().stream()),
+                        permits.stream().flatMap(all -> all.holders().stream()).map(PermitsInUse.Holder::heldFor),
+                        readWrite.stream()
+                                .flatMap(all -> all.holders().stream())
+                                .map(ReadWriteInUse.Holder::heldFor))
+                .flatMap(ages -> ages)
+                .max(Comparator.naturalOrder());
     }
 
     /** Returns a short text of who holds it; empty if that is nobody, or unknown. */
     public Optional<String> holderTitle() {
-        return permits.map(PermitsInUse::title).or(() -> holder.map(Holder::title));
+        return permits.map(PermitsInUse::title)
+                .or(() -> readWrite.map(ReadWriteInUse::title).filter(title -> !title.isEmpty()))
+                .or(() -> holder.map(Holder::title));
     }
 
     /** Returns the longest wait × the number of waiters; zero for a leadership, as candidates wait by design. */

@@ -1,10 +1,12 @@
 package io.holdfast.console;
 
 import io.holdfast.ClientCard;
+import io.holdfast.DistributedReadWriteLock;
 import io.holdfast.LockClient;
 import io.holdfast.LockState;
 import io.holdfast.LockStoreException;
 import io.holdfast.PermitsState;
+import io.holdfast.ReadWriteState;
 import io.holdfast.spi.Names;
 import io.holdfast.spi.TimeSource;
 import java.time.Duration;
@@ -16,6 +18,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
 /**
@@ -31,7 +34,7 @@ import java.util.stream.Collectors;
  * }</pre>
  *
  * <p>A look costs a command for each client's card, and one or two for each lock of which the cards do not say enough,
- * at most a hundred of them; the same for permits. It does not cost the holders and waiters anything.
+ * at most a hundred of them; the same for permits and read-write locks. It does not cost the holders and waiters anything.
  */
 public final class LockWatch {
 
@@ -91,7 +94,7 @@ public final class LockWatch {
         Set<String> asked = new LinkedHashSet<>(names);
         builder.unclear().stream().limit(ASKED_MAX).forEach(asked::add);
         Map<String, LockState> states = new HashMap<>();
-        asked.stream().filter(name -> !builder.isPermits(name)).forEach(name -> states.put(name, client.inspect(name)));
+        asked.stream().filter(name -> !builder.isPool(name)).forEach(name -> states.put(name, client.inspect(name)));
         Map<String, PermitsState> permits = new HashMap<>();
         // A client of the store may have permits where this one has none, for example by another mode of Redis.
         if (!builder.unclearPermits().isEmpty() && client.hasPermits()) {
@@ -99,14 +102,21 @@ public final class LockWatch {
                     .limit(ASKED_MAX)
                     .forEach(name -> permits.put(name, client.permits(name, 1).inspect()));
         }
+        Map<String, ReadWriteState> readWrite = new HashMap<>();
+        if (!builder.unclearReadWrite().isEmpty() && client.hasPermits()) {
+            builder.unclearReadWrite().stream().limit(ASKED_MAX).forEach(name -> inspectReadWrite(name, readWrite));
+        }
 
         CycleFinder finder = new CycleFinder(cards.stream()
                 .filter(card -> !LockPicture.isSilent(card, period))
                 .toList());
         finder.find();
         List<Cycle> found = finder.deadlocks();
-        List<Cycle> confirmed = confirm(found, now, states);
-        List<LockRow> rows = builder.rows(states, permits, names, confirmed);
+        List<Cycle> confirmed = confirm(
+                found,
+                now,
+                step -> builder.isReadWrite(step.holds()) ? hasShare(step, readWrite) : isHolder(step, states));
+        List<LockRow> rows = builder.rows(states, permits, readWrite, names, confirmed);
         return new LockPicture(
                 rows.stream().sorted(LockRow.BY_URGENCY).toList(),
                 cards,
@@ -126,7 +136,7 @@ public final class LockWatch {
      * Returns the cycles that stood in an earlier look, whose clients have all been heard of since, and whose holders
      * are those that the store names now. Cards are of different moments, so one look proves nothing.
      */
-    private List<Cycle> confirm(List<Cycle> found, long now, Map<String, LockState> states) {
+    private List<Cycle> confirm(List<Cycle> found, long now, Predicate<Cycle.Step> isHeldNow) {
         Set<List<String>> keys = found.stream().map(Cycle::key).collect(Collectors.toSet());
         sightings.keySet().retainAll(keys);
         reported.retainAll(keys);
@@ -135,7 +145,7 @@ public final class LockWatch {
             Sighting first = sightings.get(cycle.key());
             if (first == null || !isSameWait(cycle, now - first.atNanos())) {
                 sightings.put(cycle.key(), sighting(cycle, now));
-            } else if (isHeardSince(cycle, first, now) && isHeldNow(cycle, states)) {
+            } else if (isHeardSince(cycle, first, now) && cycle.steps().stream().allMatch(isHeldNow)) {
                 confirmed.add(cycle);
                 if (reported.add(cycle.key())) {
                     report(cycle);
@@ -171,12 +181,23 @@ public final class LockWatch {
                         >= leastNanos);
     }
 
-    private boolean isHeldNow(Cycle cycle, Map<String, LockState> states) {
-        return cycle.steps().stream().allMatch(step -> {
-            LockState state = client.inspect(step.holds());
-            states.put(step.holds(), state);
-            return state.holder().filter(step.holderId()::equals).isPresent();
-        });
+    private boolean isHolder(Cycle.Step step, Map<String, LockState> states) {
+        LockState state = client.inspect(step.holds());
+        states.put(step.holds(), state);
+        return state.holder().filter(step.holderId()::equals).isPresent();
+    }
+
+    /** Returns whether the client still has its hold on a read-write lock. */
+    private boolean hasShare(Cycle.Step step, Map<String, ReadWriteState> states) {
+        String name = step.holds().substring(DistributedReadWriteLock.SHOWN_PREFIX.length());
+        return client.hasPermits()
+                && inspectReadWrite(name, states).hold(step.holderId()).isPresent();
+    }
+
+    private ReadWriteState inspectReadWrite(String name, Map<String, ReadWriteState> states) {
+        ReadWriteState state = client.getReadWriteLock(name).inspect();
+        states.put(name, state);
+        return state;
     }
 
     private static void report(Cycle cycle) {

@@ -3,10 +3,13 @@ package io.holdfast.console;
 import io.holdfast.ClientCard;
 import io.holdfast.ClientCard.HeldLock;
 import io.holdfast.ClientCard.PermitsUse;
+import io.holdfast.ClientCard.ReadWriteUse;
 import io.holdfast.ClientCard.WaitedLock;
+import io.holdfast.DistributedReadWriteLock;
 import io.holdfast.LockState;
 import io.holdfast.Permits;
 import io.holdfast.PermitsState;
+import io.holdfast.ReadWriteState;
 import io.holdfast.spi.HolderId;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -45,6 +48,7 @@ final class PictureBuilder {
     private final Map<String, List<Queued>> queues =
             new TreeMap<>(); // by lock name; every name that is held or waited for
     private final Map<String, PoolBuilder> pools = new TreeMap<>(); // by the shown name of the permits
+    private final Map<String, ReadWriteBuilder> readWrite = new TreeMap<>(); // by the shown name of the lock
     private final Map<String, double[]> rates = new HashMap<>(); // by shown name; acquired and handed on, a second
 
     PictureBuilder(List<ClientCard> cards, Duration period) {
@@ -67,6 +71,11 @@ final class PictureBuilder {
         }
         for (PermitsUse use : client.permits()) {
             pools.computeIfAbsent(Permits.SHOWN_PREFIX + use.name(), PoolBuilder::new)
+                    .add(client, use, isSilent(client));
+        }
+        for (ReadWriteUse use : client.readWrite()) {
+            readWrite
+                    .computeIfAbsent(DistributedReadWriteLock.SHOWN_PREFIX + use.name(), ReadWriteBuilder::new)
                     .add(client, use, isSilent(client));
         }
         if (isSilent(client)) {
@@ -110,28 +119,52 @@ final class PictureBuilder {
                 .collect(Collectors.toCollection(LinkedHashSet::new));
     }
 
-    /** Returns whether this is how permits of the picture are shown. */
-    boolean isPermits(String shownName) {
-        return pools.containsKey(shownName);
+    /** Returns the names of the read-write locks on which a silent client has a hold, as far as its card says. */
+    Set<String> unclearReadWrite() {
+        return readWrite.values().stream()
+                .filter(ReadWriteBuilder::isUnclear)
+                .map(ReadWriteBuilder::name)
+                .collect(Collectors.toCollection(LinkedHashSet::new));
+    }
+
+    /** Returns whether this is how a read-write lock of the picture is shown. */
+    boolean isReadWrite(String shownName) {
+        return readWrite.containsKey(shownName);
+    }
+
+    /** Returns whether this is how permits or a read-write lock of the picture are shown. */
+    boolean isPool(String shownName) {
+        return pools.containsKey(shownName) || isReadWrite(shownName);
+    }
+
+    /** Returns whether this is how the events of such a thing are shown. */
+    private boolean isInPool(String shownName) {
+        return isPool(shownName)
+                || Stream.of(DistributedReadWriteLock.READ_PREFIX, DistributedReadWriteLock.WRITE_PREFIX)
+                        .anyMatch(half -> shownName.startsWith(half)
+                                && isReadWrite(
+                                        DistributedReadWriteLock.SHOWN_PREFIX + shownName.substring(half.length())));
     }
 
     /**
-     * Returns the locks, in the order of their names, and after them the permits. A lock that is held for moments is on no card as held, so the
-     * busiest names have a row even if nobody seems to hold them.
+     * Returns the locks, in the order of their names, and after them the permits and the read-write locks. A lock that
+     * is held for moments is on no card as held, so the busiest names have a row even if nobody seems to hold them.
      *
      * @param states what the store says of some locks; of others, the cards are believed
      * @param permits what it says of permits, by their names
+     * @param halves what it says of read-write locks, by their names
      * @param wanted names that have a row even if they are free
      * @param cycles confirmed
      */
     List<LockRow> rows(
             Map<String, LockState> states,
             Map<String, PermitsState> permits,
+            Map<String, ReadWriteState> halves,
             Collection<String> wanted,
             List<Cycle> cycles) {
         Set<String> busiest = busiest();
         Stream.concat(wanted.stream(), busiest.stream())
-                .filter(name -> !isPermits(name))
+                .filter(name -> !isInPool(name))
                 .forEach(name -> queues.computeIfAbsent(name, any -> new ArrayList<>()));
         List<LockRow> rows = new ArrayList<>();
         queues.forEach((name, queue) -> {
@@ -141,6 +174,7 @@ final class PictureBuilder {
             LockRow row = new LockRow(
                     name,
                     Optional.ofNullable(holder),
+                    Optional.empty(),
                     Optional.empty(),
                     flags(holder, state, cycles.stream().anyMatch(cycle -> cycle.contains(name))),
                     queue.stream().mapToInt(Queued::waiters).sum(),
@@ -161,6 +195,18 @@ final class PictureBuilder {
                     || row.waiters() > 0
                     || wanted.contains(shown)
                     || busiest.contains(shown)) {
+                rows.add(row);
+            }
+        });
+        readWrite.forEach((shown, lock) -> {
+            double[] reads = rate(DistributedReadWriteLock.READ_PREFIX + lock.name());
+            double[] writes = rate(DistributedReadWriteLock.WRITE_PREFIX + lock.name());
+            LockRow row = lock.row(
+                    shown,
+                    halves.get(lock.name()),
+                    new double[] {reads[0] + writes[0], reads[1] + writes[1]},
+                    cycles.stream().anyMatch(cycle -> cycle.contains(shown)));
+            if (row.holderTitle().isPresent() || row.waiters() > 0 || wanted.contains(shown)) {
                 rows.add(row);
             }
         });

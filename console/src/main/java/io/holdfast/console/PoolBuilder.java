@@ -78,6 +78,7 @@ final class PoolBuilder {
                 shownName,
                 Optional.empty(),
                 Optional.of(new PermitsInUse(state == null ? used : state.used(), List.copyOf(limits), all)),
+                Optional.empty(),
                 silent.isEmpty() ? Set.of() : Set.of(Flag.DEAD),
                 queue.stream().mapToInt(Queued::waiters).sum(),
                 PictureBuilder.longestWait(queue),

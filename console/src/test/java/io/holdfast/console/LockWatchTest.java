@@ -4,6 +4,7 @@ import static java.time.Duration.ofSeconds;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.CardDetail;
+import io.holdfast.DistributedLock;
 import io.holdfast.LockClient;
 import io.holdfast.LockException;
 import io.holdfast.memory.MemoryLockStore;
@@ -173,6 +174,50 @@ class LockWatchTest {
         }
     }
 
+    /** A writer waits for a reader, whose thread waits for a lock of the writer's. */
+    @Test
+    void aDeadlockThroughAReaderIsFound() {
+        Thread ofA = thread(a.getReadWriteLock("x").readLock(), a.getLock("y"));
+        Thread ofB = thread(b.getLock("y"), b.getReadWriteLock("x").writeLock());
+        ofA.start();
+        until(() -> !a.localLocks().isEmpty());
+        run(1);
+        kept.add(a.acquireReadAsync("x")); // a younger reader
+        ofB.start();
+        until(() -> !b.localLocks().isEmpty());
+        turns.release(2);
+        awaitWait(a, "y");
+        awaitWait(b, "write:x");
+        run(8);
+        assertThat(watch.look().cycles()).isEmpty();
+        run(8);
+        LockPicture picture = watch.look();
+        assertThat(picture.cycles()).hasSize(1);
+        assertThat(picture.cycles().get(0).contains("read-write:x")).isTrue();
+        assertThat(picture.lock("read-write:x").orElseThrow().flags()).containsExactly(Flag.CYCLE);
+        assertThat(logged).hasSize(1).first().asString().contains("holds read-write:x and waits for y");
+    }
+
+    /** Each client writes to what the other one reads, by other threads: the readers end by themselves. */
+    @Test
+    void waitersForBusyReadersAreInNoCycle() {
+        for (LockClient client : List.of(a, b)) {
+            kept.add(client.tryAcquireRead(client.id()).orElseThrow());
+        }
+        kept.add(a.acquireWriteAsync(b.id()));
+        kept.add(b.acquireWriteAsync(a.id()));
+        for (int look = 0; look < 3; look++) {
+            run(8);
+            LockPicture picture = watch.look();
+            assertThat(picture.cycles()).isEmpty();
+            assertThat(picture.suspectedCycles()).isEmpty();
+            assertThat(picture.possibleCycles()).isEmpty();
+            LockRow row = picture.lock("read-write:" + a.id()).orElseThrow();
+            assertThat(row.holderTitle().orElseThrow()).startsWith("read a@");
+            assertThat(row.waiters()).isEqualTo(1);
+        }
+    }
+
     /** Two threads wait for each other. Returns the one of the first client, whose interrupt ends its wait. */
     private Thread deadlock() {
         Thread ofA = thread(a, "x", "y");
@@ -189,12 +234,16 @@ class LockWatchTest {
 
     /** Makes a thread that holds a lock and waits for another one, and waits anew when it is interrupted. */
     private Thread thread(LockClient client, String holds, String waits) {
+        return thread(client.getLock(holds), client.getLock(waits));
+    }
+
+    private Thread thread(DistributedLock holds, DistributedLock waits) {
         Thread thread = new Thread(() -> {
-            assertThat(client.getLock(holds).tryLock()).isTrue();
+            assertThat(holds.tryLock()).isTrue();
             while (true) {
                 try {
                     turns.acquire();
-                    client.getLock(waits).lockInterruptibly();
+                    waits.lockInterruptibly();
                 } catch (InterruptedException e) {
                     // the next turn
                 } catch (LockException e) {

@@ -7,6 +7,7 @@ import io.holdfast.console.LockPicture;
 import io.holdfast.console.LockRow;
 import io.holdfast.console.PermitsInUse;
 import io.holdfast.console.Queued;
+import io.holdfast.console.ReadWriteInUse;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -38,6 +39,7 @@ public final class LockJson {
                 "name", lock.name(),
                 "holder", lock.holder().map(LockJson::of).orElse(null),
                 "permits", lock.permits().map(LockJson::of).orElse(null),
+                "readWrite", lock.readWrite().map(LockJson::of).orElse(null),
                 "flags", flags(lock),
                 "waiters", lock.waiters(),
                 "longestWaitMillis", lock.longestWait().toMillis(),
@@ -87,13 +89,28 @@ public final class LockJson {
                                 .toList());
     }
 
+    private static Map<String, @Nullable Object> of(ReadWriteInUse lock) {
+        return Json.object(
+                "title", lock.title(),
+                "holders",
+                        lock.holders().stream()
+                                .map(holder -> Json.object(
+                                        "client", holder.client().id(),
+                                        "title", holder.client().title(),
+                                        "mode", holder.mode().text(),
+                                        "leases", holder.leases(),
+                                        "heldMillis", holder.heldFor().toMillis()))
+                                .toList());
+    }
+
     private static Map<String, @Nullable Object> of(Queued queued) {
         return Json.object(
                 "client", queued.client().id(),
                 "title", queued.client().title(),
                 "waiters", queued.waiters(),
                 "waitedMillis", queued.waited().toMillis(),
-                "thread", queued.thread().orElse(null));
+                "thread", queued.thread().orElse(null),
+                "mode", queued.mode().map(ReadWriteInUse.Mode::text).orElse(null));
     }
 
     private static Map<String, @Nullable Object> client(LockPicture picture, ClientCard card) {

@@ -4,6 +4,7 @@ import io.holdfast.ClientCard;
 import io.holdfast.console.LockPicture;
 import io.holdfast.console.LockRow;
 import io.holdfast.console.PermitsInUse;
+import io.holdfast.console.ReadWriteInUse;
 import io.holdfast.console.json.LockJson;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
@@ -78,6 +79,9 @@ final class PictureJson {
                         row.permits().stream()
                                 .flatMap(permits -> permits.holders().stream())
                                 .map(holder -> holder.client().title()),
+                        row.readWrite().stream()
+                                .flatMap(lock -> lock.holders().stream())
+                                .map(holder -> holder.client().title()),
                         row.queue().stream().map(queued -> queued.client().title()))
                 .flatMap(texts -> texts)
                 .anyMatch(text -> text.toLowerCase(Locale.ROOT).contains(wanted));
@@ -108,6 +112,9 @@ final class PictureJson {
                                 permits.used(),
                                 permits.limits(),
                                 permits.holders().stream().limit(QUEUE_MAX).toList())),
+                row.readWrite()
+                        .map(lock -> new ReadWriteInUse(
+                                lock.holders().stream().limit(QUEUE_MAX).toList())),
                 row.flags(),
                 row.waiters(),
                 row.longestWait(),
@@ -118,7 +125,10 @@ final class PictureJson {
         json.put("queueClients", row.queue().size());
         json.put(
                 "holderClients",
-                row.permits().map(permits -> permits.holders().size()).orElse(0));
+                row.permits()
+                        .map(permits -> permits.holders().size())
+                        .or(() -> row.readWrite().map(lock -> lock.holders().size()))
+                        .orElse(0));
         json.put(
                 "consequenceOfRelease",
                 row.holder().map(row::consequenceOfRelease).orElse(null));

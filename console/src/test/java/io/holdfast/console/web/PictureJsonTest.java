@@ -23,11 +23,24 @@ class PictureJsonTest {
     @Test
     void aLargePictureIsCutAndItsCountsAreNot() {
         ClientCard client = new ClientCard(
-                "hf-a", "a", "pod", 1, "1.0", Duration.ofSeconds(1), List.of(), 0, List.of(), 0, List.of(), List.of(), List.of());
+                "hf-a",
+                "a",
+                "pod",
+                1,
+                "1.0",
+                Duration.ofSeconds(1),
+                List.of(),
+                0,
+                List.of(),
+                0,
+                List.of(),
+                List.of(),
+                List.of());
         Queued queued = new Queued(client, 2, Duration.ofSeconds(3), Optional.empty());
         List<LockRow> locks = IntStream.range(0, MANY)
                 .mapToObj(i -> new LockRow(
                         "lock" + i,
+                        Optional.empty(),
                         Optional.empty(),
                         Optional.empty(),
                         Set.of(),
