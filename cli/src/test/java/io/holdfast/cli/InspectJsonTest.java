@@ -14,7 +14,7 @@ class InspectJsonTest extends WithRedis {
                 .isEqualTo("{\"name\":\"free\",\"locked\":false,\"holder\":null,\"remainingMillis\":0,"
                         + "\"fencingToken\":null,\"waitingClients\":0,\"holderTitle\":null,\"heldMillis\":null,"
                         + "\"renewed\":false,\"thread\":null,\"traceId\":null,\"flags\":[],\"waiters\":0,\"queue\":[],"
-                        + "\"permits\":null}");
+                        + "\"permits\":null,\"readWrite\":null}");
     }
 
     @Test

@@ -125,13 +125,14 @@ public final class DoctorCommand implements Callable<Integer> {
     /** Takes and releases a permit, because a user may have the rights for locks only. */
     private static Finding permits(LockClient client, String name) {
         if (!client.hasPermits()) {
-            return Finding.ok("permits", "this store has locks and leaderships, but no permits");
+            return Finding.ok(
+                    "permits", "this store has locks and leaderships, but no permits and no read-write locks");
         }
         try (Lease permit = client.permits(name, 1)
                 .tryAcquire()
                 .orElseThrow(() -> new CliException(ExitCode.INTERNAL, "permits with a random name are held"))) {
             permit.ensureValid();
-            return Finding.ok("permits", "this store has permits, too");
+            return Finding.ok("permits", "this store has permits and read-write locks, too");
         } catch (LockStoreException e) {
             return Finding.error(
                     "permits",

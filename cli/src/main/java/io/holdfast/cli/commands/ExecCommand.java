@@ -148,7 +148,9 @@ public final class ExecCommand implements Callable<Integer> {
         Permits permits = permits(client);
         if (permits != null) {
             Nesting.refuseHeldOutside(permits);
-        } else if (!read && !write) {
+        } else if (read || write) {
+            Nesting.refuseHeldOutside(client.getReadWriteLock(name), write);
+        } else {
             Nesting.refuseHeldOutside(client, name);
         }
     }
@@ -157,12 +159,9 @@ public final class ExecCommand implements Callable<Integer> {
     private String holder(LockClient client) {
         Permits permits = permits(client);
         if (permits != null) {
-            return PoolView.holders(permits);
+            return Pool.holders(permits);
         }
-        if (read) {
-            return "a writer has it, or waits for it";
-        }
-        return write ? "readers or a writer have it, or wait for it" : CommandOptions.holder(client, name);
+        return read || write ? Pool.holders(client.getReadWriteLock(name)) : CommandOptions.holder(client, name);
     }
 
     private int acquireAndRun(Supervisor supervisor, LockClient client) throws InterruptedException {

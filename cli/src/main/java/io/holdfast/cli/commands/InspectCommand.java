@@ -1,16 +1,14 @@
 package io.holdfast.cli.commands;
 
-import static java.util.Objects.requireNonNull;
-
 import io.holdfast.LockClient;
 import io.holdfast.LockState;
-import io.holdfast.Permits;
-import io.holdfast.PermitsState;
 import io.holdfast.cli.console.ExitCode;
 import io.holdfast.cli.console.Io;
 import io.holdfast.cli.console.Version;
 import io.holdfast.cli.view.LockDetails;
-import io.holdfast.cli.view.PermitsDetails;
+import io.holdfast.cli.view.PoolDetails;
+import io.holdfast.cli.view.PoolState;
+import io.holdfast.cli.view.PoolState.Kind;
 import io.holdfast.console.Holder;
 import io.holdfast.console.LockPicture;
 import io.holdfast.console.LockRow;
@@ -21,8 +19,10 @@ import io.holdfast.console.json.LockJson;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.Callable;
+import java.util.function.BiFunction;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -40,7 +40,8 @@ import picocli.CommandLine.Parameters;
         description = {
             "Asks the store, and reads the cards of its clients. The answer is old when it arrives: good for people,"
                     + " not for decisions.",
-            "Also shows permits of that name, if any are held or waited for. permits:NAME means permits alone.",
+            "Also shows permits and the read-write lock of that name, if they are held or waited for. permits:NAME and"
+                    + " read-write:NAME mean these alone.",
             ""
         },
         footer = {
@@ -49,7 +50,8 @@ import picocli.CommandLine.Parameters;
                     + " remainingMillis (0 if the lock is free, null if its key never expires), fencingToken (the"
                     + " smallest of this hold, as a string, because it needs 63 bits; null if the store does not know"
                     + " it), waitingClients, holderTitle, heldMillis, renewed, thread, flags, waiters, queue, permits"
-                    + " (null without any; used, limits, waiting, waiters, queue, holders)."
+                    + " (null without any; used, limits, waiting, waiters, queue, holders), readWrite (null without any; waiting,"
+                    + " waiters, queue, holders)."
         })
 public final class InspectCommand implements Callable<Integer> {
 
@@ -61,7 +63,7 @@ public final class InspectCommand implements Callable<Integer> {
     @Option(names = "--json", description = "Print one line of JSON.")
     private boolean json;
 
-    @Parameters(paramLabel = "NAME", description = "The name of the lock or permits.")
+    @Parameters(paramLabel = "NAME", description = "The name of the lock, the permits or the read-write lock.")
     private String name = "";
 
     public InspectCommand(Io io) {
@@ -73,37 +75,46 @@ public final class InspectCommand implements Callable<Integer> {
         Arguments.checkName(name);
         LockState state;
         LockPicture picture;
-        Optional<PermitsState> permits;
+        List<PoolState> looks;
         try (LockClient client = store.viewer().build()) {
             picture = Watching.look(new LockWatch(client), List.of(name), name::equals, io);
             state = client.inspect(name);
-            permits = PoolView.of(client, name).map(Permits::inspect);
+            looks = Pool.meantBy(client, name).stream().map(Pool::look).toList();
         }
-        String shown = Permits.SHOWN_PREFIX + PoolView.name(name);
-        Optional<LockRow> pool = picture.lock(shown).filter(row -> row.permits().isPresent());
-        // Without a card yet, only the store knows of them.
-        Optional<PermitsDetails> known = permits.filter(
-                        some -> some.isUsed() || some.waiting() > 0 || pool.isPresent() || PoolView.isExplicit(name))
-                .map(some ->
-                        new PermitsDetails(pool.orElseGet(() -> LockRow.ofPermits(shown)), some, store.forShell()));
-        Optional<LockRow> lock = picture.lock(name).filter(row -> row.permits().isEmpty());
+        List<PoolDetails> pools = looks.stream()
+                .map(look -> details(picture, look))
+                .flatMap(Optional::stream)
+                .toList();
+        Optional<LockRow> lock = picture.lock(name).filter(row -> !row.isPool());
         if (json) {
-            io.out().println(json(state, lock, known));
+            io.out().println(json(state, lock, pools));
             return ExitCode.OK;
         }
         boolean lockToo =
-                known.isEmpty() || lock.filter(InspectCommand::isInUse).isPresent();
+                pools.isEmpty() || lock.filter(InspectCommand::isInUse).isPresent();
         if (lockToo) {
             lock.ifPresent(row ->
                     new LockDetails(picture, row, store.forShell()).lines().forEach(io.out()::println));
         }
-        known.ifPresent(details -> {
-            if (lockToo) {
+        boolean isFirst = !lockToo;
+        for (PoolDetails details : pools) {
+            if (!isFirst) {
                 io.out().println();
             }
+            isFirst = false;
             details.lines().forEach(io.out()::println);
-        });
+        }
         return ExitCode.OK;
+    }
+
+    /** Returns what is known; empty if nobody holds or waits, and the user did not ask for that kind. */
+    private Optional<PoolDetails> details(LockPicture picture, PoolState look) {
+        Optional<LockRow> row = picture.lock(look.shownName()).filter(LockRow::isPool);
+        // Without a card yet, only the store knows of it.
+        return look.isUsed() || look.waiting() > 0 || row.isPresent() || Pool.isExplicit(name)
+                ? Optional.of(new PoolDetails(
+                        row.orElseGet(() -> PoolDetails.unknown(look.kind(), look.name())), look, store.forShell()))
+                : Optional.empty();
     }
 
     private static boolean isInUse(LockRow lock) {
@@ -113,7 +124,7 @@ public final class InspectCommand implements Callable<Integer> {
     /**
      * The first six are what the store said. The rest may be of another holder, if the lock changed hands in between.
      */
-    private static String json(LockState state, Optional<LockRow> row, Optional<PermitsDetails> permits) {
+    private static String json(LockState state, Optional<LockRow> row, List<PoolDetails> pools) {
         LockRow lock = row.orElseGet(() -> LockRow.free(state.name()));
         @Nullable Holder holder = lock.holder().orElse(null);
         return Json.text(Json.object(
@@ -134,23 +145,48 @@ public final class InspectCommand implements Callable<Integer> {
                 "flags", LockJson.flags(lock),
                 "waiters", lock.waiters(),
                 "queue", LockJson.queue(lock),
-                "permits", permits.map(InspectCommand::permits).orElse(null)));
+                "permits", pool(pools, Kind.PERMITS, InspectCommand::permits),
+                "readWrite", pool(pools, Kind.READ_WRITE, InspectCommand::readWrite)));
     }
 
-    private static Map<String, @Nullable Object> permits(PermitsDetails details) {
-        PermitsState state = requireNonNull(details.state());
+    private static @Nullable Map<String, @Nullable Object> pool(
+            List<PoolDetails> pools, Kind kind, BiFunction<LockRow, PoolState, Map<String, @Nullable Object>> shown) {
+        return pools.stream()
+                .filter(pool -> pool.state() != null && pool.state().kind() == kind)
+                .findFirst()
+                .map(pool -> shown.apply(pool.row(), Objects.requireNonNull(pool.state())))
+                .orElse(null);
+    }
+
+    private static Map<String, @Nullable Object> permits(LockRow row, PoolState state) {
         return Json.object(
                 "used", state.used(),
-                "limits", details.row().permits().map(PermitsInUse::limits).orElse(List.of()),
+                "limits", row.permits().map(PermitsInUse::limits).orElse(List.of()),
                 "waiting", state.waiting(),
-                "waiters", details.row().waiters(),
-                "queue", LockJson.queue(details.row()),
+                "waiters", row.waiters(),
+                "queue", LockJson.queue(row),
                 "holders",
                         state.holds().stream()
                                 .map(hold -> Json.object(
                                         "holder", hold.holder(),
                                         "title", hold.title(),
                                         "permits", hold.permits(),
+                                        "remainingMillis", hold.remaining().toMillis(),
+                                        "fencingToken", Long.toString(hold.fencingToken())))
+                                .toList());
+    }
+
+    private static Map<String, @Nullable Object> readWrite(LockRow row, PoolState state) {
+        return Json.object(
+                "waiting", state.waiting(),
+                "waiters", row.waiters(),
+                "queue", LockJson.queue(row),
+                "holders",
+                        state.holds().stream()
+                                .map(hold -> Json.object(
+                                        "holder", hold.holder(),
+                                        "title", hold.title(),
+                                        "mode", hold.isWriter() ? "write" : "read",
                                         "remainingMillis", hold.remaining().toMillis(),
                                         "fencingToken", Long.toString(hold.fencingToken())))
                                 .toList());

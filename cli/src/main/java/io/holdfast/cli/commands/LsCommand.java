@@ -33,7 +33,8 @@ import picocli.CommandLine.Parameters;
             "By longest wait x waiters. It lists what the clients' cards say, each up to a few seconds old. A lock that"
                     + " is held for moments only, at least once a second, is listed without a holder. A lock of another"
                     + " library is listed if a client of Holdfast waits for it. Permits of one name are one row,"
-                    + " permits:NAME, with the number held, the limit, and the holders.",
+                    + " permits:NAME, with the number held, the limit, and the holders; a read-write lock is one row,"
+                    + " read-write:NAME, with its writer or its readers.",
             ""
         },
         footer = {
@@ -83,9 +84,9 @@ public final class LsCommand implements Callable<Integer> {
         return ExitCode.OK;
     }
 
-    /** A pattern is one of lock names, or of the names of permits with their kind or without. */
+    /** A pattern is one of lock names, or of those of permits and read-write locks, with their kind or without. */
     private static boolean isWanted(LockRow lock, Predicate<String> wanted) {
-        return wanted.test(lock.name()) || (lock.permits().isPresent() && wanted.test(PoolView.name(lock.name())));
+        return wanted.test(lock.name()) || wanted.test(lock.plainName());
     }
 
     private static String clients(int count) {

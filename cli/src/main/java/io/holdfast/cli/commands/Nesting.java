@@ -1,5 +1,6 @@
 package io.holdfast.cli.commands;
 
+import io.holdfast.DistributedReadWriteLock;
 import io.holdfast.LockClient;
 import io.holdfast.Permits;
 import io.holdfast.PermitsState;
@@ -56,6 +57,19 @@ final class Nesting {
                     ExitCode.USAGE,
                     permits.name() + ": the holdfast around this one holds " + outside + " of the " + permits.limit()
                             + " permits, and would wait for itself (expected: a larger limit, or only one of the two)");
+        }
+    }
+
+    /** Refuses a read-write lock whose holder is one of them and excludes this process, for which that one waits. */
+    static void refuseHeldOutside(DistributedReadWriteLock lock, boolean toWrite) {
+        List<String> holders = holders();
+        if (!holders.isEmpty()
+                && lock.inspect().holds().stream()
+                        .anyMatch(hold -> (toWrite || hold.isWriter()) && holders.contains(hold.holder()))) {
+            throw new CliException(
+                    ExitCode.USAGE,
+                    lock.name() + ": the holdfast around this one holds the read-write lock, and would wait for itself"
+                            + " (expected: another lock, or only one of the two)");
         }
     }
 

@@ -2,22 +2,26 @@ package io.holdfast.cli.commands;
 
 import io.holdfast.ForcedRelease;
 import io.holdfast.LockClient;
-import io.holdfast.Permits;
-import io.holdfast.PermitsState;
 import io.holdfast.cli.console.CliException;
 import io.holdfast.cli.console.ExitCode;
 import io.holdfast.cli.console.Io;
 import io.holdfast.cli.console.Version;
 import io.holdfast.cli.process.Terminal;
 import io.holdfast.cli.view.LockDetails;
-import io.holdfast.cli.view.PermitsDetails;
+import io.holdfast.cli.view.PoolDetails;
+import io.holdfast.cli.view.PoolState;
+import io.holdfast.cli.view.PoolState.Kind;
 import io.holdfast.console.Holder;
 import io.holdfast.console.LockPicture;
 import io.holdfast.console.LockRow;
 import io.holdfast.console.LockWatch;
 import io.holdfast.spi.Names;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
@@ -33,7 +37,7 @@ import picocli.CommandLine.Parameters;
         versionProvider = Version.class,
         synopsisHeading = "%nUsage: ",
         descriptionHeading = "%n",
-        header = "Take a lock or permits away from the holder.",
+        header = "Take a lock, permits or a read-write lock away from the holder.",
         description = {
             "The holder is told, or finds out at its next renewal; until then it may work on beside the next holder. On a"
                     + " terminal, shows the holder and asks; elsewhere, --yes is needed.",
@@ -56,10 +60,13 @@ public final class ReleaseCommand implements Callable<Integer> {
     @Option(names = "--holder", paramLabel = "ID", description = "Release only this holder, whose id 'inspect' shows.")
     private @Nullable String holder;
 
-    @Option(names = "--all", description = "Release all holders of permits.")
+    @Option(names = "--all", description = "Release all holders of permits or of a read-write lock.")
     private boolean all;
 
-    @Parameters(paramLabel = "NAME", description = "The name of the lock, or of permits: NAME or permits:NAME.")
+    @Parameters(
+            paramLabel = "NAME",
+            description =
+                    "The name of the lock, of permits or of a read-write lock: NAME, permits:NAME or read-write:NAME.")
     private String name = "";
 
     public ReleaseCommand(Io io) {
@@ -78,30 +85,50 @@ public final class ReleaseCommand implements Callable<Integer> {
             throw new CliException(ExitCode.USAGE, "--all and --holder exclude each other (expected: one of them)");
         }
         try (LockClient client = store.viewer().build()) {
-            Optional<Permits> pool = PoolView.of(client, name);
-            Optional<PermitsState> permits = pool.map(Permits::inspect).filter(PermitsState::isUsed);
-            if (permits.isPresent() && arePermitsMeant(client, permits.get())) {
-                releasePermits(pool.orElseThrow(), permits.get());
-            } else {
+            Map<PoolState, Pool> held = new LinkedHashMap<>();
+            Pool.meantBy(client, name).forEach(pool -> {
+                PoolState look = pool.look();
+                if (look.isUsed()) {
+                    held.put(look, pool);
+                }
+            });
+            PoolState meant = held.isEmpty() ? null : meant(client, List.copyOf(held.keySet()));
+            if (meant == null) {
                 releaseLock(client);
+            } else {
+                releasePool(Objects.requireNonNull(held.get(meant)), meant);
             }
         }
         return ExitCode.OK;
     }
 
-    /** Returns whether the user means the permits and not the lock; refuses if nothing says which of both. */
-    private boolean arePermitsMeant(LockClient client, PermitsState permits) {
+    /** Returns what the user means and not the lock; null for the lock. Refuses if nothing says which of them. */
+    private @Nullable PoolState meant(LockClient client, List<PoolState> held) {
         Optional<String> lock = client.inspect(name).holder();
         if (holder != null) {
-            return permits.hold(holder).isPresent() || PoolView.isExplicit(name) || lock.isEmpty();
+            String wanted = holder;
+            return held.stream()
+                    .filter(state -> state.hold(wanted).isPresent())
+                    .findFirst()
+                    .orElse(Pool.isExplicit(name) || lock.isEmpty() ? held.get(0) : null);
         }
-        if (lock.isPresent() && !PoolView.isExplicit(name)) {
-            throw new CliException(
-                    ExitCode.USAGE,
-                    name + ": both a lock and permits of this name are held (expected: " + Permits.SHOWN_PREFIX + name
-                            + " for the permits, or --holder " + lock.get() + " for the lock)");
+        if (held.size() + (lock.isPresent() && !Pool.isExplicit(name) ? 1 : 0) == 1) {
+            return held.get(0);
         }
-        return true;
+        List<String> kinds = new ArrayList<>();
+        List<String> ways = new ArrayList<>();
+        held.forEach(state -> {
+            kinds.add(state.kind().noun());
+            ways.add(state.shownName() + " for the " + state.kind().noun().replaceFirst("^a ", ""));
+        });
+        lock.ifPresent(id -> {
+            kinds.add(0, "a lock");
+            ways.add("--holder " + id + " for the lock");
+        });
+        throw new CliException(
+                ExitCode.USAGE,
+                name + ": " + (kinds.size() == 2 ? "both " : "") + String.join(" and ", kinds)
+                        + " of this name are held (expected: " + String.join(", or ", ways) + ")");
     }
 
     private void releaseLock(LockClient client) {
@@ -113,17 +140,18 @@ public final class ReleaseCommand implements Callable<Integer> {
         }
     }
 
-    private void releasePermits(Permits pool, PermitsState seen) {
+    private void releasePool(Pool pool, PoolState seen) {
+        boolean ofPermits = seen.kind() == Kind.PERMITS;
         int holds = seen.holds().size();
         if (holder == null && !all && holds > 1) {
             throw new CliException(
                     ExitCode.USAGE,
-                    name + ": permits are held by " + holds
+                    name + (ofPermits ? ": permits are held by " : ": the read-write lock is held by ") + holds
                             + " holders (expected: --holder ID to end one hold, whose id inspect shows, or --all)");
         }
         String one = all ? null : holder != null ? holder : seen.holds().get(0).holder();
         if (!yes) {
-            new PermitsDetails(LockRow.ofPermits(Permits.SHOWN_PREFIX + pool.name()), seen, store.forShell())
+            new PoolDetails(PoolDetails.unknown(seen.kind(), seen.name()), seen, store.forShell())
                     .lines()
                     .forEach(io.out()::println);
             if (!confirms(
@@ -135,8 +163,12 @@ public final class ReleaseCommand implements Callable<Integer> {
             io.out()
                     .println(Names.printable(name)
                             + (pool.forceReleaseAll()
-                                    ? ": all permits released by force; " + holds
-                                            + (holds == 1 ? " holder" : " holders") + " had " + seen.used()
+                                    ? (ofPermits
+                                                    ? ": all permits released by force; "
+                                                    : ": all holds on the read-write lock ended by force; ")
+                                            + holds
+                                            + (holds == 1 ? " holder" : " holders")
+                                            + (ofPermits ? " had " + seen.used() : "")
                                     : ": nobody held any"));
             return;
         }
@@ -144,10 +176,15 @@ public final class ReleaseCommand implements Callable<Integer> {
         if (!release.isEnded()) {
             throw new CliException(
                     ExitCode.NOT_ACQUIRED,
-                    name + ": not released, because " + one + " holds no permits of it (expected: another look)");
+                    name + ": not released, because " + one + " holds "
+                            + (ofPermits ? "no permits of it" : "it neither to read nor to write")
+                            + " (expected: another look)");
         }
         io.out()
-                .println(Names.printable(name) + ": permits released by force; they were held by "
+                .println(Names.printable(name)
+                        + (ofPermits
+                                ? ": permits released by force; they were held by "
+                                : ": released by force; it was held by ")
                         + release.holderTitle().orElseThrow());
     }
 

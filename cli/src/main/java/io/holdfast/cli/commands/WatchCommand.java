@@ -2,14 +2,14 @@ package io.holdfast.cli.commands;
 
 import io.holdfast.LockClient;
 import io.holdfast.LockState;
-import io.holdfast.Permits;
-import io.holdfast.PermitsState;
 import io.holdfast.cli.console.CliException;
 import io.holdfast.cli.console.ExitCode;
 import io.holdfast.cli.console.Io;
 import io.holdfast.cli.console.Version;
 import io.holdfast.cli.view.LockChanges;
 import io.holdfast.cli.view.PoolChanges;
+import io.holdfast.cli.view.PoolState;
+import io.holdfast.cli.view.PoolState.Kind;
 import io.holdfast.console.json.Json;
 import io.holdfast.spi.Names;
 import java.time.Duration;
@@ -36,15 +36,16 @@ import picocli.CommandLine.Parameters;
         header = "Follow a lock: acquired, released, lost, waited for.",
         description = {
             "Asks the store at intervals and prints a line for each change, until it is stopped. What begins and ends"
-                    + " between two questions is not seen. permits:NAME means permits, and so does NAME if permits are"
-                    + " held and the lock is free.",
+                    + " between two questions is not seen. permits:NAME means permits and read-write:NAME a read-write lock,"
+                    + " and so does NAME if these are held and the lock is free.",
             ""
         },
         footer = {
             "",
             "--json prints a line for each change: time, name, event (free, held, acquired, released, lost, token,"
                     + " waiting), holder, holderTitle, fencingToken (a string), remainingMillis, waitingClients; for"
-                    + " permits also permits (of this holder) and used, and waiting instead of waitingClients."
+                    + " permits also permits (of this holder) and used, and waiting instead of waitingClients; for a"
+                    + " read-write lock mode (read, write) instead of permits."
         })
 public final class WatchCommand implements Callable<Integer> {
 
@@ -67,7 +68,7 @@ public final class WatchCommand implements Callable<Integer> {
             description = "How often to ask; by default ${DEFAULT-VALUE}.")
     private Duration interval = Duration.ZERO;
 
-    @Parameters(paramLabel = "NAME", description = "The name of the lock or permits.")
+    @Parameters(paramLabel = "NAME", description = "The name of the lock, the permits or the read-write lock.")
     private String name = "";
 
     public WatchCommand(Io io) {
@@ -84,21 +85,22 @@ public final class WatchCommand implements Callable<Integer> {
                             + DurationConverter.format(INTERVAL_MIN) + ")");
         }
         try (LockClient client = store.viewer().build()) {
-            Permits pool = pool(client);
+            Pool pool = pool(client);
             if (pool == null) {
                 watchLock(client);
             } else {
-                watchPermits(pool);
+                watchPool(pool);
             }
         }
         return ExitCode.OK;
     }
 
-    /** Returns the permits that the name means: those that are written so, or are held while the lock is free. */
-    private @Nullable Permits pool(LockClient client) {
-        return PoolView.of(client, name)
-                .filter(pool -> PoolView.isExplicit(name)
-                        || (!client.inspect(name).isLocked() && pool.inspect().isUsed()))
+    /** Returns what the name means: what is written so, or is held while the lock is free; null for the lock. */
+    private @Nullable Pool pool(LockClient client) {
+        return Pool.meantBy(client, name).stream()
+                .filter(pool -> Pool.isExplicit(name)
+                        || (!client.inspect(name).isLocked() && pool.look().isUsed()))
+                .findFirst()
                 .orElse(null);
     }
 
@@ -112,23 +114,23 @@ public final class WatchCommand implements Callable<Integer> {
         }
     }
 
-    private void watchPermits(Permits pool) throws InterruptedException {
+    private void watchPool(Pool pool) throws InterruptedException {
         PoolChanges changes = new PoolChanges();
         while (!io.out().checkError()) {
-            PermitsState state = pool.inspect();
+            PoolState state = pool.look();
             changes.next(state, System.nanoTime()).forEach(change -> print(change, state));
             Thread.sleep(interval.toMillis());
         }
     }
 
-    private void print(PoolChanges.Change change, PermitsState state) {
-        PermitsState.Hold hold = change.hold();
+    private void print(PoolChanges.Change change, PoolState state) {
+        PoolState.Hold hold = change.hold();
         if (json) {
             print(Json.object(
                     "time",
                     now(),
                     "name",
-                    Permits.SHOWN_PREFIX + state.name(),
+                    state.shownName(),
                     "event",
                     change.event(),
                     "holder",
@@ -139,15 +141,19 @@ public final class WatchCommand implements Callable<Integer> {
                     hold == null ? null : Long.toString(hold.fencingToken()),
                     "remainingMillis",
                     hold == null ? null : hold.remaining().toMillis(),
-                    "permits",
-                    hold == null ? null : hold.permits(),
+                    state.kind() == Kind.PERMITS ? "permits" : "mode",
+                    hold == null ? null : share(state, hold),
                     "used",
-                    state.used(),
+                    state.kind() == Kind.PERMITS ? state.used() : state.holds().size(),
                     "waiting",
                     state.waiting()));
         } else {
             print(change.text());
         }
+    }
+
+    private static Object share(PoolState state, PoolState.Hold hold) {
+        return state.kind() == Kind.PERMITS ? hold.permits() : hold.isWriter() ? "write" : "read";
     }
 
     private void print(LockChanges.Change change, LockState state) {

@@ -22,8 +22,8 @@ public record LockDetails(LockPicture picture, LockRow lock, String storeOption)
 
     /** Returns the lines, without control characters. */
     public List<String> lines() {
-        if (lock.permits().isPresent()) {
-            return new PermitsDetails(lock, null, storeOption).lines();
+        if (lock.isPool()) {
+            return new PoolDetails(lock, null, storeOption).lines();
         }
         List<String> lines = new ArrayList<>();
         field(lines, "name", lock.name());
@@ -114,7 +114,8 @@ public record LockDetails(LockPicture picture, LockRow lock, String storeOption)
                     .filter(queued.client().id()::equals)
                     .map(same -> ", the holder's own client")
                     .orElse("");
-            lines.add("  " + queued.client().title() + ": " + queued.waiters() + " for "
+            lines.add("  " + queued.client().title() + ": " + queued.waiters()
+                    + queued.mode().map(mode -> " to " + mode.text()).orElse("") + " for "
                     + Ages.of(queued.waited())
                     + queued.thread()
                             .map(thread -> ", first in thread " + Names.printable(thread))

@@ -21,7 +21,19 @@ import org.junit.jupiter.api.Test;
 class TopModelTest {
 
     private static final ClientCard CARD = new ClientCard(
-            "hf-1", "billing", "pod-7", 4711, "1.0", Duration.ZERO, List.of(), 3, List.of(), 0, List.of(), List.of(), List.of());
+            "hf-1",
+            "billing",
+            "pod-7",
+            4711,
+            "1.0",
+            Duration.ZERO,
+            List.of(),
+            3,
+            List.of(),
+            0,
+            List.of(),
+            List.of(),
+            List.of());
 
     private final TopModel top = new TopModel("redis://h:6379/0", "");
 
@@ -215,6 +227,7 @@ class TopModelTest {
         return new LockRow(
                 name,
                 Optional.of(holder),
+                Optional.empty(),
                 Optional.empty(),
                 Set.of(),
                 waitedSeconds == 0 ? 0 : 1,
