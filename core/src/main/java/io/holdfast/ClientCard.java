@@ -143,7 +143,7 @@ public record ClientCard(
      * The events of a lock in this client since the card before.
      *
      * @param acquired how many leases were handed out
-     * @param handedOn how many of them without a command, by the owner before
+     * @param handedOn how many of them without a command: by the owner before, or beside another reader
      * @param notAcquired how many waits ended without a lease
      * @param waited the sum of the waits for these leases
      */

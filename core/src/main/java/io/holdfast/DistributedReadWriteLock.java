@@ -24,6 +24,9 @@ import java.util.concurrent.locks.ReadWriteLock;
  * <p><b>The order is strict</b> over all clients: a writer that waits stops all new readers, so it does not starve. Only
  * a thread that reads already may read once more.
  *
+ * <p><b>Readers of one client share a hold</b> at the store, unless their leases have a length of their own. A second
+ * reader costs no command, and its unlock costs none. If the hold is lost, all of these readers are told.
+ *
  * <p><b>Each half is a {@link DistributedLock}</b>: strict, reentrant, owned by its thread, renewed while it is held. An
  * unlock throws {@link LeaseLostException} if the hold was lost. {@code newCondition} is refused for both halves. {@code
  * isLocked} says whether anybody holds that half; a writer that only reads any more still counts as a writer. {@code

@@ -43,7 +43,7 @@ public interface LockListener {
 
     /**
      * Called after {@link #acquired} when the lease was handed from one caller of this client to the next, without a
-     * command to the store.
+     * command to the store. Also called for a reader that shares the hold of another reader of this client.
      */
     default void handedOn(String name, long fencingToken) {}
 

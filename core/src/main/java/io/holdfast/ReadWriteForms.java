@@ -56,6 +56,10 @@ abstract sealed class ReadWriteForms extends TaskForms permits LockClient {
      * waits for itself. {@link LockClient#getReadWriteLock} is reentrant. {@link Lease#isExclusive} is false, so the
      * token of a reader fences nothing.
      *
+     * <p>Readers of one client share a hold, and lose it together. {@link Lease#extend} extends it for all of them, and it
+     * stays for as long as the last of {@link Lease#releaseHoldingAtLeast} says. A reader with {@link
+     * LockOptions#leaseFor} or {@link LockOptions#holdAtMost} has a hold of its own.
+     *
      * @throws IllegalStateException if the thread would wait for itself without end, as far as that is known: it has
      *     the write lock by {@link LockClient#getReadWriteLock}, or with {@link LockOptions#releasedByThread}
      * @throws LockTimeoutException if the wait time passed

@@ -115,7 +115,10 @@ interface Effects {
     /** Answers the caller of an extension; {@code error} is the store's, or null. */
     void endExtension(LeaseExtension extension, @Nullable Throwable error);
 
-    /** Reports a lost lease; {@code answered} says that the store answers, and can be asked for the present holder. */
+    /**
+     * Ends a lease as lost and reports that, unless the owner was faster. {@code answered} says that the store answers,
+     * and can be asked for the present holder.
+     */
     void reportLoss(ActiveLease lease, String why, boolean answered);
 
     void reportRenewalFailure(Hold hold, Throwable cause);

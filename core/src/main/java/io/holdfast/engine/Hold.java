@@ -15,7 +15,7 @@ public final class Hold {
     /** How many low bits of a token count the hand-offs of its hold. */
     private static final int HAND_OFF_BITS = 14;
 
-    private static final int HAND_OFFS_MAX = 1 << HAND_OFF_BITS;
+    static final int HAND_OFFS_MAX = 1 << HAND_OFF_BITS;
 
     /** The largest base: with the hand-offs, a token has 63 bits. */
     static final long BASE_MAX = (1L << (63 - HAND_OFF_BITS)) - 1;

@@ -1,5 +1,6 @@
 package io.holdfast.engine;
 
+import io.holdfast.LockClientClosedException;
 import io.holdfast.LockException;
 import io.holdfast.LockStoreException;
 import io.holdfast.engine.PoolEngine.Pool;
@@ -12,8 +13,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One acquisition of permits, or of a share of a read-write lock: a name engine with one waiter, one attempt and one hold. It is retired when its lease has
- * ended, or when the wait has. No lease follows another on its hold, because the order of a pool is that of all clients.
+ * One acquisition of permits, or of a share of a read-write lock: a name engine with one waiter, one attempt and one
+ * hold. Only readers share one, in a {@link ReadGroup}. It is retired when its lease has ended, or when the wait has. No
+ * lease follows another on its hold, because the order of a pool is that of all clients.
  *
  * <p>Invariant: while an acquisition number of the lane may be heard of, {@link PoolEngine} maps it to the lane.
  */
@@ -24,7 +26,7 @@ class Lane extends NameEngine {
     private static final long FIRST_ANSWER_NANOS = 100_000_000;
 
     private final PoolEngine pools;
-    private final Pool pool;
+    final Pool pool;
     private final PoolRequest wanted;
 
     /** Its place among the client's lanes, in the order of their opening. */
@@ -197,30 +199,50 @@ class Lane extends NameEngine {
     }
 
     /** Tells the pool of the lease, for as long as it is out. */
-    private void share() {
+    void share() {
         ActiveLease lease = current();
         ActiveLease before = known;
         if (lease == before) {
             return;
         }
         if (before != null) {
-            Thread owner = before.owner();
-            if (owner != null) {
-                pool.owned.remove(owner, before);
-            }
+            disown(before);
             // Another lane may have the next one already.
             pool.exclusive.compareAndSet(before, null);
         }
         known = lease;
         if (lease != null) {
-            Thread owner = lease.owner();
-            if (owner != null) {
-                pool.owned.put(owner, lease);
-            }
+            own(lease);
             if (isExclusive()) {
                 pool.exclusive.set(lease);
             }
         }
+    }
+
+    final void own(ActiveLease lease) {
+        Thread owner = lease.owner();
+        if (owner != null) {
+            pool.owned.put(owner, lease);
+        }
+    }
+
+    final void disown(ActiveLease lease) {
+        Thread owner = lease.owner();
+        if (owner != null) {
+            pool.owned.remove(owner, lease);
+        }
+    }
+
+    /** Returns a lease that only this thread ends, if it ends at all; null if none is out here. */
+    @Nullable
+    ActiveLease endlesslyHeldBy(Thread thread) {
+        ActiveLease lease = current();
+        return lease != null && thread.equals(lease.endlesslyHeldBy()) ? lease : null;
+    }
+
+    /** The client is closed: see {@link NameState#onClosed}. */
+    void onClosed(LockClientClosedException why, @Nullable Thread closer) {
+        handle(state -> state.onClosed(why, closer));
     }
 
     @Override

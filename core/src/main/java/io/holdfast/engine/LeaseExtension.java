@@ -23,13 +23,18 @@ record LeaseExtension(ActiveLease lease, long nanos, CompletableFuture<@Nullable
     /** The owner gives its lease a new time. */
     void onAsked(NameState state) {
         Hold held = state.tenure.hold();
-        if (held == null || state.tenure.lease() != lease) {
+        if (held == null || !isOn(state)) {
             state.effects.endExtension(this, null);
             return;
         }
         ClockReading now = ClockReading.now(state.settings().time);
         RenewRequest request = state.effects.upkeep().extensionRequest(held, this, now, state.effects.storedName());
         state.effects.sendExtension(held, this, request);
+    }
+
+    /** Returns whether the lease is out, if it has not ended: readers share a hold. */
+    private boolean isOn(NameState state) {
+        return state.tenure.lease() == lease || !lease.isExclusive();
     }
 
     /** Handles the answer to that renewal. If the lease has ended meanwhile, its caller finds that when the call ends. */
@@ -40,8 +45,7 @@ record LeaseExtension(ActiveLease lease, long nanos, CompletableFuture<@Nullable
             ClockReading sent,
             @Nullable RenewReply reply,
             @Nullable Throwable error) {
-        boolean counts =
-                held == state.tenure.hold() && lease == state.tenure.lease() && request.sequence() == held.sequence;
+        boolean counts = held == state.tenure.hold() && isOn(state) && request.sequence() == held.sequence;
         if (counts && reply instanceof RenewReply.Superseded) {
             // A renewal that was sent later was executed before it.
             onAsked(state);

@@ -11,6 +11,7 @@ import io.holdfast.spi.ReleaseRequest;
 import io.holdfast.spi.RenewRequest;
 import io.holdfast.spi.TimeSource;
 import io.holdfast.store.StoreErrors;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -93,10 +94,14 @@ abstract class NameEffects extends EventLock<NameState> implements Effects {
 
     @Override
     public void leave(Hold hold, ActiveLease lease) {
-        engine.events.left(lease);
+        leave(hold, List.of(lease));
+    }
+
+    final void leave(Hold hold, List<ActiveLease> leases) {
+        leases.forEach(engine.events::left);
         forget(hold);
         engine.compensation.retain(hold.holderId());
-        engine.store.leave(storedName(), hold.holderId(), lease::isInUse);
+        engine.store.leave(storedName(), hold.holderId(), () -> leases.stream().anyMatch(ActiveLease::isInUse));
     }
 
     @Override
@@ -199,7 +204,7 @@ abstract class NameEffects extends EventLock<NameState> implements Effects {
     }
 
     @Override
-    public final void completeWaiter(Waiter waiter, ActiveLease lease) {
+    public void completeWaiter(Waiter waiter, ActiveLease lease) {
         conclude(waiter, Waiter.State.GRANTED);
         later(() -> waiter.complete(null));
         engine.events.acquired(
@@ -294,6 +299,9 @@ abstract class NameEffects extends EventLock<NameState> implements Effects {
 
     @Override
     public void reportLoss(ActiveLease lease, String why, boolean answered) {
+        if (!lease.lose(why)) {
+            return;
+        }
         Thread owner = lease.owner();
         if (owner != null) {
             lostHolds().add(owner, name, lease.holds());

@@ -64,19 +64,22 @@ class NameEngine extends NameEffects implements NameEvents {
 
     /** Returns false if this engine has been retired: the caller takes a new one. */
     boolean submit(Waiter waiter) {
-        return ask(false, state -> {
-            if (retired) {
-                return false;
-            }
-            waiter.onSubmitted(this);
-            state.onArrived(waiter);
-            armDeadline(waiter);
-            if (waiter.state == Waiter.State.PENDING) {
-                engine.events.waiting(waiter.arrivedNanos);
-                noteHolder(waiter);
-            }
-            return true;
-        });
+        return ask(false, state -> arrive(state, waiter));
+    }
+
+    /** Takes a waiter in, under the lock. Returns false if its caller takes another engine. */
+    boolean arrive(NameState state, Waiter waiter) {
+        if (retired) {
+            return false;
+        }
+        waiter.onSubmitted(this);
+        state.onArrived(waiter);
+        armDeadline(waiter);
+        if (waiter.state == Waiter.State.PENDING) {
+            engine.events.waiting(waiter.arrivedNanos);
+            noteHolder(waiter);
+        }
+        return true;
     }
 
     /** Tells who follows the wait which holder is in the way. */
@@ -224,14 +227,16 @@ class NameEngine extends NameEffects implements NameEvents {
 
     /** Shows the name, unless nobody here holds it or waits for it. */
     void visit(NameVisitor visitor) {
-        handle(state -> {
-            ActiveLease lease = state.tenure.lease();
-            Waiter first = state.firstWaiter();
-            if (lease != null || first != null) {
-                String holder = lease != null ? null : state.contention().holder();
-                visitor.visit(this, lease, first, state.waiting(), holder);
-            }
-        });
+        handle(state -> show(state, visitor));
+    }
+
+    void show(NameState state, NameVisitor visitor) {
+        ActiveLease lease = state.tenure.lease();
+        Waiter first = state.firstWaiter();
+        if (lease != null || first != null) {
+            String holder = lease != null ? null : state.contention().holder();
+            visitor.visit(this, lease, first, state.waiting(), holder);
+        }
     }
 
     /** Shows the name if somebody waits for it, as far as that can be seen without the lock. */

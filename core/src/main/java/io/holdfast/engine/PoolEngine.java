@@ -35,8 +35,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The engine of a client's pools: permits, and read-write locks. Each acquisition is a {@link Lane}; those of one pool
- * ask the store through a {@link Gate}. News of a holder id goes to the lane with its number alone: any other lane of
+ * The engine of a client's pools: permits, and read-write locks. Each acquisition is a {@link Lane}, but readers share
+ * theirs; the lanes of one pool ask the store through a {@link Gate}. News of a holder id goes to the lane with its number alone: any other lane of
  * the pool would withdraw the id.
  */
 public class PoolEngine extends EngineParts {
@@ -84,6 +84,9 @@ public class PoolEngine extends EngineParts {
         /** The lease that excludes all others; null if this client has none. Set as the leases that threads own are. */
         final AtomicReference<@Nullable ActiveLease> exclusive = new AtomicReference<>();
 
+        /** The group that a new reader joins; null if the next one opens a group. Set while the name is mapped. */
+        final AtomicReference<@Nullable Lane> reading = new AtomicReference<>();
+
         Pool(String storedName, Gate gate) {
             this.storedName = storedName;
             this.gate = gate;
@@ -116,16 +119,30 @@ public class PoolEngine extends EngineParts {
             refuseWaitForItself(wanted, waiter);
         }
         waiter.trace = events.asking(wanted.shownName(), waiter.makesOneAttempt());
+        if (wanted.kind() == Kind.WRITE && !waiter.makesOneAttempt()) {
+            endGroup(wanted);
+        }
+        boolean shares = wanted.kind() == Kind.READ && waiter.boundNanos() == 0;
         Lane lane;
         do {
             locks.ensureOpen();
-            lane = open(wanted);
+            lane = open(wanted, shares);
+            // An attempt that does not want to wait has a lane of its own if the group does not take it.
+            shares &= !waiter.makesOneAttempt();
         } while (!lane.submit(waiter));
         if (isClosed()) {
             // close() may have passed over the lane before it was there.
-            lane.handle(state -> state.onClosed(locks.closed(), null));
+            lane.onClosed(locks.closed(), null);
         }
         return waiter;
+    }
+
+    /** Lets the readers that come from now on ask the store, behind the writer that asks now. */
+    void endGroup(PoolRequest wanted) {
+        Pool pool = pools.get(wanted.storedName());
+        if (pool != null) {
+            pool.reading.set(null);
+        }
     }
 
     /**
@@ -140,27 +157,28 @@ public class PoolEngine extends EngineParts {
         ActiveLease own = wanted.kind() == Kind.READ
                 ? pool.exclusive.get()
                 : pool.lanes.stream()
-                        .map(Lane::current)
+                        .map(lane -> lane.endlesslyHeldBy(Thread.currentThread()))
                         .filter(Objects::nonNull)
-                        .filter(PoolEngine::isOfThisThread)
                         .findAny()
                         .orElse(null);
-        if (own != null && isOfThisThread(own)) {
+        if (own != null && own.isValid() && Thread.currentThread().equals(own.endlesslyHeldBy())) {
             throw new IllegalStateException(waiter.describe() + " would wait for itself without end: it holds the "
                     + own.hold.engine.described() + ", and only it releases that (expected: work under the lease that"
                     + " it has, or release that before, or a wait time)");
         }
     }
 
-    private static boolean isOfThisThread(ActiveLease lease) {
-        return lease.isValid() && Thread.currentThread().equals(lease.endlesslyHeldBy());
-    }
-
-    private Lane open(PoolRequest wanted) {
+    /** Returns a new lane, or the group that readers join. */
+    private Lane open(PoolRequest wanted, boolean shares) {
+        Pool used = shares ? pools.get(wanted.storedName()) : null;
+        Lane group = used == null ? null : used.reading.get();
+        if (group != null) {
+            return group;
+        }
         AtomicReference<@Nullable Lane> opened = new AtomicReference<>();
         pools.compute(wanted.storedName(), (name, known) -> {
             Pool pool = known == null ? new Pool(name, newGate()) : known;
-            Lane lane = newLane(pool, wanted);
+            Lane lane = shares ? groupOf(pool, wanted) : newLane(pool, wanted);
             // In this step, so that the pool is not retired in between.
             pool.lanes.add(lane);
             opened.set(lane);
@@ -169,12 +187,25 @@ public class PoolEngine extends EngineParts {
         return requireNonNull(opened.get());
     }
 
+    private Lane groupOf(Pool pool, PoolRequest wanted) {
+        Lane group = pool.reading.get();
+        if (group == null) {
+            group = newGroup(pool, wanted);
+            pool.reading.set(group);
+        }
+        return group;
+    }
+
     Gate newGate() {
         return new Gate();
     }
 
     Lane newLane(Pool pool, PoolRequest wanted) {
         return new Lane(this, pool, wanted);
+    }
+
+    ReadGroup newGroup(Pool pool, PoolRequest wanted) {
+        return new ReadGroup(this, pool, wanted);
     }
 
     /** Notes the lane of an acquisition, before the number is sent. */
@@ -188,6 +219,7 @@ public class PoolEngine extends EngineParts {
         lane.numbers().forEach(lanes::remove);
         pools.computeIfPresent(lane.storedName(), (name, pool) -> {
             pool.lanes.remove(lane);
+            pool.reading.compareAndSet(lane, null);
             return pool.lanes.isEmpty() ? null : pool;
         });
     }
@@ -336,7 +368,7 @@ public class PoolEngine extends EngineParts {
 
     /** Ends everything; completes when the store has confirmed all releases. See {@link Engine#closeAsync}. */
     CompletionStage<Void> closeAsync(Thread closer) {
-        allLanes().forEach(lane -> lane.handle(state -> state.onClosed(locks.closed(), closer)));
+        allLanes().forEach(lane -> lane.onClosed(locks.closed(), closer));
         retention.close();
         return compensation.whenIdle();
     }

@@ -50,6 +50,11 @@ public final class Tenure {
         return hold;
     }
 
+    /** Renews the hold for this lease on it from now on: others share it. */
+    void keepFor(ActiveLease other) {
+        lease = other;
+    }
+
     void begin(Hold acquired) {
         hold = acquired;
         // The machine may have been suspended while the store's answer was on its way.
@@ -424,7 +429,7 @@ public final class Tenure {
     private void loseLease(String why, boolean answered) {
         ActiveLease out = lease;
         lease = null;
-        if (out != null && out.lose(why)) {
+        if (out != null) {
             state.effects.reportLoss(out, why, answered);
         }
     }

@@ -8,8 +8,9 @@
  * {@code NameEngine}, {@code RenewalTimer}, {@code Compensation}, {@code KeptHolds} and {@code GuardedStore}. The first
  * half does not know the second. The head of {@link io.holdfast} lists the classes that an acquire passes.
  *
- * <p>{@code PoolEngine} is a second engine beside {@code Engine}, for permits. Its names are {@code Lane}s, each for one
- * acquisition; so the first half of the engine knows nothing of permits, except for what a {@code Lane} overrides.
+ * <p>{@code PoolEngine} is a second engine beside {@code Engine}, for permits and read-write locks. Its names are {@code
+ * Lane}s, each for one acquisition; a {@code ReadGroup} is a lane that readers share. So the first half of the engine
+ * knows nothing of pools, except for what a {@code Lane} overrides.
  *
  * <p>The engine knows nothing of its observers: it reports what happens to {@code LockEvents}, and shows what it holds to
  * a {@code NameVisitor}.

@@ -82,6 +82,7 @@ class ReadWriteTest extends EngineFixture {
     void a_writer_that_waits_stops_new_readers_everywhere_and_those_before_it_go_on() {
         Lease first = now(read(client));
         CompletableFuture<Lease> writer = write(other);
+        advance(1);
         CompletableFuture<Lease> here = read(client);
         CompletableFuture<Lease> there = read(other);
         assertThat(client.tryAcquireRead("catalog")).isEmpty();
@@ -107,6 +108,7 @@ class ReadWriteTest extends EngineFixture {
     void a_writer_that_gives_up_lets_the_readers_behind_it_in() {
         now(read(client));
         CompletableFuture<Lease> writer = write(other);
+        advance(1);
         CompletableFuture<Lease> behind = read(client);
         assertBusy(behind);
         writer.cancel(false);
@@ -216,7 +218,7 @@ class ReadWriteTest extends EngineFixture {
     @Test
     void a_hold_that_the_store_does_not_know_any_more_is_lost_and_the_others_are_not() {
         Lease gone = now(read(client));
-        Lease kept = now(read(client));
+        Lease kept = now(read(other));
         gone.onLost(() -> events.add("lost"));
         pools.server.forceRelease("rw:catalog", gone.holderId());
         advance(1);

@@ -244,7 +244,9 @@ final class RecordingEffects implements Effects, NameEvents {
 
     @Override
     public void reportLoss(ActiveLease lease, String why, boolean answered) {
-        ask("lost: " + why);
+        if (lease.lose(why)) {
+            ask("lost: " + why);
+        }
     }
 
     @Override

@@ -1,10 +1,9 @@
 package io.holdfast.engine;
 
-import io.holdfast.store.StoreOpening;
-
 import io.holdfast.LockException;
 import io.holdfast.engine.PoolEngine.Pool;
 import io.holdfast.spi.AcquireRequest;
+import io.holdfast.store.StoreOpening;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -169,7 +168,9 @@ public enum PoolBug {
 
         @Override
         public void reportLoss(ActiveLease lease, String why, boolean answered) {
-            if (PoolBug.this != LOSS_IS_NOT_TOLD) {
+            if (PoolBug.this == LOSS_IS_NOT_TOLD) {
+                lease.lose(why);
+            } else {
                 super.reportLoss(lease, why, answered);
             }
         }
