@@ -114,6 +114,30 @@ final class PairCases {
         }
     }
 
+    /** All threads of one process read under one read-write lock; the size is their number. */
+    static final class Readers implements Case {
+
+        @Override
+        public String id() {
+            return "readers";
+        }
+
+        @Override
+        public List<String> peers(Profile profile) {
+            return List.of("holdfast-read", "redisson-read");
+        }
+
+        @Override
+        public List<Integer> sizes(Profile profile) {
+            return profile.isShort() ? List.of(64) : List.of(1, 8, 64);
+        }
+
+        @Override
+        public Map<String, Double> measure(Bench bench, String peer, int size) throws Exception {
+            return single(bench, peer, order(bench.freshName(), size).with("most", size));
+        }
+    }
+
     /** Chained asynchronous pairs on names of their own; the size is the number of chains. */
     static final class Async implements Case {
 

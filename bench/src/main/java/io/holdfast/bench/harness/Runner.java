@@ -18,6 +18,7 @@ public final class Runner {
             new PairCases.Reentrant(),
             new PairCases.Async(),
             new PairCases.OneName(),
+            new PairCases.Readers(),
             ProcessesCase.ONE_THREAD,
             ProcessesCase.FOUR_THREADS,
             HeldCase.LOCKS,

@@ -4,29 +4,43 @@ import io.holdfast.Lease;
 import io.holdfast.LockClient;
 import java.time.Duration;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.locks.Lock;
+import java.util.function.BiFunction;
 
 /** Holdfast itself, as a user calls it. */
 final class HoldfastHandle implements Handle {
 
     private final LockClient client;
+    private final BiFunction<LockClient, String, Lock> kind;
 
-    HoldfastHandle(String uri, Duration lease) {
-        client = LockClient.builder().uri(uri).leaseTime(lease).build();
+    private HoldfastHandle(String uri, Duration lease, BiFunction<LockClient, String, Lock> kind) {
+        this.client = LockClient.builder().uri(uri).leaseTime(lease).build();
+        this.kind = kind;
+    }
+
+    static HoldfastHandle plain(String uri, Duration lease) {
+        return new HoldfastHandle(uri, lease, LockClient::getLock);
+    }
+
+    static HoldfastHandle read(String uri, Duration lease) {
+        return new HoldfastHandle(
+                uri, lease, (client, name) -> client.getReadWriteLock(name).readLock());
     }
 
     @Override
+    @SuppressWarnings("LockNotBeforeTry") // unlocked by the caller
     public void lock(String name) {
-        client.getLock(name).lock();
+        kind.apply(client, name).lock();
     }
 
     @Override
     public boolean tryLock(String name) {
-        return client.getLock(name).tryLock();
+        return kind.apply(client, name).tryLock();
     }
 
     @Override
     public void unlock(String name) {
-        client.getLock(name).unlock();
+        kind.apply(client, name).unlock();
     }
 
     @Override

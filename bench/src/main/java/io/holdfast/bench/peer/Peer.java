@@ -28,6 +28,9 @@ public enum Peer {
     HOLDFAST_PERMITS("holdfast-permits", Traits.NONE),
     REDISSON_PERMITS("redisson-permits", Traits.NONE),
     REDISSON_SEMAPHORE("redisson-semaphore", Traits.NONE),
+    /** A reader of a read-write lock. */
+    HOLDFAST_READ("holdfast-read", Traits.REENTRANT),
+    REDISSON_READ("redisson-read", Traits.REENTRANT),
     JEDIS("jedis", Traits.NONE);
 
     private enum Traits {
@@ -48,7 +51,7 @@ public enum Peer {
     /** Opens a client with leases of this length. Loads the classes of no other peer, as a cold JVM is measured, too. */
     public Handle open(String uri, Duration lease) {
         return switch (this) {
-            case HOLDFAST -> new HoldfastHandle(uri, lease);
+            case HOLDFAST -> HoldfastHandle.plain(uri, lease);
             case REDISSON -> RedissonHandle.plain(uri, lease);
             case REDISSON_FAIR -> RedissonHandle.fair(uri, lease);
             case REDISSON_SPIN -> RedissonHandle.spin(uri, lease);
@@ -65,6 +68,8 @@ public enum Peer {
             case HOLDFAST_PERMITS -> PermitsHandle.holdfast(uri, lease);
             case REDISSON_PERMITS -> PermitsHandle.expirable(uri);
             case REDISSON_SEMAPHORE -> PermitsHandle.semaphore(uri);
+            case HOLDFAST_READ -> HoldfastHandle.read(uri, lease);
+            case REDISSON_READ -> RedissonHandle.read(uri, lease);
             case JEDIS -> new JedisHandle(uri, lease);
         };
     }
@@ -110,6 +115,8 @@ public enum Peer {
             case LETTUCE, JEDIS -> count(counts, "set");
             // Each unlock's script calls SET once, and a DEL of the set key follows it.
             case REDISSON, REDISSON_FAIR, REDISSON_SPIN -> count(counts, "set");
+            // The script of the lock calls SET, too.
+            case REDISSON_READ -> count(counts, "set") / 2;
             default -> 0;
         };
         return scripts + subscriptions + own;

@@ -9,7 +9,7 @@ import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
 
-/** Redisson's lock in three of its kinds. */
+/** Redisson's lock in four of its kinds. */
 final class RedissonHandle implements Handle {
 
     private final RedissonClient client;
@@ -36,6 +36,11 @@ final class RedissonHandle implements Handle {
 
     static RedissonHandle spin(String uri, Duration lease) {
         return new RedissonHandle(uri, lease, RedissonClient::getSpinLock);
+    }
+
+    static RedissonHandle read(String uri, Duration lease) {
+        return new RedissonHandle(
+                uri, lease, (client, name) -> client.getReadWriteLock(name).readLock());
     }
 
     @Override

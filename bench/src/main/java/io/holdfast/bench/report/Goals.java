@@ -33,6 +33,9 @@ final class Goals {
         for (int threads : results.sizes("one-name")) {
             oneName(threads);
         }
+        for (int threads : results.sizes("readers")) {
+            readers(threads);
+        }
         processes();
         crowded();
         permits();
@@ -82,6 +85,17 @@ final class Goals {
         atMost(question + "most / least per thread", 3, spread("one-name", threads, "most", "least"));
         if (threads == 64) {
             atMost(question + "longest wait, ms", 50, results.median("one-name", threads, US, "longestWaitMs"));
+        }
+    }
+
+    /** A single reader shares with nobody. */
+    private void readers(int threads) {
+        double ratio = results.ratio("readers", threads, "rate", "holdfast-read", "redisson-read");
+        String question = "one process, " + threads + " readers: reads/s, × Redisson";
+        if (threads == 1) {
+            inform(question, ratio);
+        } else {
+            atLeast(question, 10, ratio);
         }
     }
 
