@@ -17,6 +17,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class Connecting {
 
+    private static final System.Logger LOG = System.getLogger("io.holdfast.sql");
+
     private static final int OLDEST_POSTGRES = 130_000;
     private static final int OLDEST_H2 = 2;
     private static final int TITLE_CHARS = 50;
@@ -36,6 +38,8 @@ final class Connecting {
     /** Whether a pooler is between: its sessions are other clients', too. */
     private volatile boolean pooled;
 
+    private volatile boolean noticed;
+
     Connecting(Driver driver, SqlSettings settings, StoreContext context, SqlErrors errors) {
         this.driver = driver;
         this.settings = settings;
@@ -52,10 +56,10 @@ final class Connecting {
         Link link = null;
         try {
             link = new Link(open(), context.time());
-            if (settings.kind() == SqlSettings.Kind.POSTGRESQL) {
-                checkPostgres(link);
-            } else {
-                checkH2(link);
+            switch (settings.kind()) {
+                case POSTGRESQL -> checkPostgres(link);
+                case H2 -> checkH2(link);
+                case MYSQL, MARIADB -> notice(MySqlServer.check(link, errors));
             }
             return link;
         } catch (SQLException e) {
@@ -64,6 +68,14 @@ final class Connecting {
         } catch (RuntimeException e) {
             close(link);
             throw e;
+        }
+    }
+
+    /** Logs what an operator should know of the server, once. */
+    private void notice(@Nullable String notice) {
+        if (notice != null && !noticed) {
+            noticed = true;
+            LOG.log(System.Logger.Level.WARNING, settings.shown() + " " + notice);
         }
     }
 
@@ -100,9 +112,7 @@ final class Connecting {
     private Properties properties() {
         Properties properties = new Properties();
         if (settings.kind() == SqlSettings.Kind.POSTGRESQL) {
-            String title = context.title().replaceAll("[^\\x20-\\x7e]", "?");
-            String shown = title.isEmpty() ? "holdfast" : "holdfast:" + title;
-            properties.setProperty("ApplicationName", shown.substring(0, Math.min(shown.length(), TITLE_CHARS)));
+            properties.setProperty("ApplicationName", program(context.title().replaceAll("[^\\x20-\\x7e]", "?")));
             properties.setProperty("tcpKeepAlive", "true");
             properties.setProperty("connectTimeout", "2");
             properties.setProperty("socketTimeout", "3");
@@ -112,15 +122,27 @@ final class Connecting {
                         "options",
                         "-c lock_timeout=1s -c statement_timeout=2s -c default_transaction_isolation=read\\ committed");
             }
+        } else if (settings.kind() != SqlSettings.Kind.H2) {
+            properties.setProperty("tcpKeepAlive", "true");
+            String title = context.title().replaceAll("[^A-Za-z0-9._-]", "-");
+            properties.setProperty(
+                    "connectionAttributes", "program_name:" + program(title).replace(':', '/'));
+            properties.setProperty("connectTimeout", "2000");
+            properties.setProperty("socketTimeout", "3000");
         }
         return properties;
+    }
+
+    private static String program(String title) {
+        String shown = title.isEmpty() ? "holdfast" : "holdfast:" + title;
+        return shown.substring(0, Math.min(shown.length(), TITLE_CHARS));
     }
 
     private void checkPostgres(Link link) throws SQLException {
         long sent = link.nanoTime();
         Server server = link.first(
                 "SELECT pg_is_in_recovery(), pg_backend_pid(), current_setting('server_version_num')::INT, version(),"
-                        + " current_setting('synchronous_commit'), " + LockTable.micros("clock_timestamp()")
+                        + " current_setting('synchronous_commit'), " + LockTable.standardMicros("clock_timestamp()")
                         + ", current_setting('server_encoding') = 'UTF8'",
                 Connecting::server);
         if (server == null) {
@@ -194,7 +216,7 @@ final class Connecting {
             }
         }
         long sent = link.nanoTime();
-        Long micros = link.first("SELECT " + LockTable.micros("CURRENT_TIMESTAMP(6)"), row -> row.getLong(1));
+        Long micros = link.first("SELECT " + LockTable.standardMicros("CURRENT_TIMESTAMP(6)"), row -> row.getLong(1));
         link.clockWas(micros == null ? 0 : micros, sent);
     }
 }

@@ -6,8 +6,10 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.SQLWarning;
+import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,6 +20,9 @@ final class Link implements AutoCloseable {
 
     /** A take that the database has not executed within this time of its sending is refused there. */
     static final long LATE_MICROS = 4_000_000;
+
+    /** Servers and firewalls end connections that are idle for longer, without a word. */
+    private static final long IDLE_NANOS = TimeUnit.SECONDS.toNanos(30);
 
     /** Reads one row of an answer. */
     interface Reader<T> {
@@ -37,10 +42,19 @@ final class Link implements AutoCloseable {
 
     private long sentNanos;
 
+    /** When this client last had an answer. */
+    private long usedNanos;
+
+    /** Statements around a transaction of several statements: they limit how long it may be idle. */
+    private @Nullable String limit;
+
+    private @Nullable String unlimit;
+
     Link(Connection connection, TimeSource time) {
         this.connection = connection;
         this.time = time;
         this.sentNanos = time.nanoTime();
+        this.usedNanos = sentNanos;
     }
 
     Connection connection() {
@@ -61,6 +75,24 @@ final class Link implements AutoCloseable {
         sentNanos = sentAtNanos;
     }
 
+    /** Returns how old the newest news of the database's clock is. */
+    long sinceClockNanos() {
+        return time.nanoTime() - sentNanos;
+    }
+
+    /** Returns whether the server, or a firewall, may have ended the connection meanwhile, and has. */
+    boolean isDead() {
+        if (time.nanoTime() - usedNanos < IDLE_NANOS) {
+            return false;
+        }
+        try {
+            usedNanos = time.nanoTime();
+            return !connection.isValid(1);
+        } catch (SQLException e) {
+            return true;
+        }
+    }
+
     long nanoTime() {
         return time.nanoTime();
     }
@@ -76,6 +108,7 @@ final class Link implements AutoCloseable {
                 }
             }
             refuseWarning(statement);
+            usedNanos = time.nanoTime();
             return rows;
         }
     }
@@ -91,7 +124,26 @@ final class Link implements AutoCloseable {
             set(statement, parameters);
             int changed = statement.executeUpdate();
             refuseWarning(statement);
+            usedNanos = time.nanoTime();
             return changed;
+        }
+    }
+
+    /** Runs an update of one row that names a number by LAST_INSERT_ID. Returns it; 0 if no row was changed. */
+    long updateNaming(String sql, Object... parameters) throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(sql, Statement.RETURN_GENERATED_KEYS)) {
+            set(statement, parameters);
+            if (statement.executeUpdate() == 0) {
+                return 0;
+            }
+            refuseWarning(statement);
+            usedNanos = time.nanoTime();
+            try (ResultSet keys = statement.getGeneratedKeys()) {
+                if (keys.next() && keys.getLong(1) != 0) {
+                    return keys.getLong(1);
+                }
+            }
+            throw new SQLException("the driver does not tell what LAST_INSERT_ID was", SqlErrors.UNKNOWN_STATE);
         }
     }
 
@@ -119,8 +171,17 @@ final class Link implements AutoCloseable {
         }
     }
 
+    /** Sets the statements before and after each transaction of several statements. */
+    void limitTogether(String before, String after) {
+        limit = before;
+        unlimit = after;
+    }
+
     /** Runs several statements in one transaction. */
     <T> @Nullable T together(Steps<T> steps) throws SQLException {
+        if (limit != null) {
+            update(limit);
+        }
         connection.setAutoCommit(false);
         boolean done = false;
         try {
@@ -132,15 +193,22 @@ final class Link implements AutoCloseable {
             if (!done) {
                 rollback();
             } else {
-                connection.setAutoCommit(true);
+                autocommit();
             }
+        }
+    }
+
+    private void autocommit() throws SQLException {
+        connection.setAutoCommit(true);
+        if (unlimit != null) {
+            update(unlimit);
         }
     }
 
     private void rollback() {
         try {
             connection.rollback();
-            connection.setAutoCommit(true);
+            autocommit();
         } catch (SQLException e) {
             // The connection is broken, and the transaction ends with it. The first error says why.
             close();

@@ -105,8 +105,12 @@ abstract class LockTable {
                 result.getLong(at));
     }
 
-    /** Returns an instant as microseconds since 1970. */
-    static String micros(String instant) {
+    /** Returns the expression of an instant as microseconds since 1970. */
+    String micros(String instant) {
+        return standardMicros(instant);
+    }
+
+    static String standardMicros(String instant) {
         return "CAST(EXTRACT(EPOCH FROM " + instant + ") * 1000000 AS BIGINT)";
     }
 

@@ -11,7 +11,7 @@ package io.holdfast.sql;
 record Place(String system, long database, long server, String table) {
 
     private static final String HERE = "(SELECT oid::BIGINT FROM pg_database WHERE datname = current_database()), "
-            + LockTable.micros("pg_postmaster_start_time()");
+            + LockTable.standardMicros("pg_postmaster_start_time()");
 
     private static final String SYSTEM = "(SELECT system_identifier::TEXT FROM pg_control_system())";
 

@@ -12,6 +12,7 @@ import java.util.concurrent.CompletionStage;
 /** The cards of the clients, in a table of their own. */
 final class SqlCards implements CardStore {
 
+    private final LockTable table;
     private final Workers workers;
     private final String client;
     private final String now;
@@ -19,6 +20,7 @@ final class SqlCards implements CardStore {
     private final String columns;
 
     SqlCards(LockTable table, Workers workers, String client) {
+        this.table = table;
         this.workers = workers;
         this.client = client;
         this.now = table.now();
@@ -27,7 +29,7 @@ final class SqlCards implements CardStore {
     }
 
     private String age(String since) {
-        return LockTable.micros(now) + " - " + LockTable.micros(since);
+        return table.micros(now) + " - " + table.micros(since);
     }
 
     @Override
@@ -54,7 +56,7 @@ final class SqlCards implements CardStore {
 
     /** Returns the end by the database's clock. */
     private long until(Link link, Duration keep) throws SQLException {
-        Long micros = link.first("SELECT " + LockTable.micros(now), result -> result.getLong(1));
+        Long micros = link.first("SELECT " + table.micros(now), result -> result.getLong(1));
         return (micros == null ? 0 : micros) + keep.toMillis() * 1_000;
     }
 

@@ -4,6 +4,7 @@ import io.holdfast.spi.StoreException;
 import io.holdfast.spi.StoreException.Outcome;
 import java.sql.SQLException;
 import java.util.Set;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** What an error of the database means for the command: whether it may have been executed. In doubt, it may. */
@@ -22,8 +23,22 @@ final class SqlErrors {
     /** Missing: table, column; H2's table, column. Not allowed; H2's right. Wrong login. */
     private static final Set<String> NO_TABLE = Set.of("42P01", "42703", "42S02", "42S03", "42S04", "42S22");
 
+    private static final Pattern TLS = Pattern.compile("(?i)\\b(ssl|tls|certificates?)\\b");
+
     private static final Set<String> NO_RIGHT = Set.of("42501", "90096");
     private static final Set<String> NO_LOGIN = Set.of("28000", "28P01", "3D000");
+
+    /** MySQL: lock timeout, deadlock, statement timeout of a SELECT, read-only server or transaction. */
+    private static final Set<Integer> MYSQL_NOT_EXECUTED = Set.of(1205, 1213, 3024, 1290, 1836, 1792);
+
+    /** MySQL: the server has become read-only. Perhaps the address leads to the new primary now. */
+    private static final Set<Integer> MYSQL_READ_ONLY = Set.of(1290, 1836);
+
+    /** MySQL: a right on the table, on a column or on the database; an administrator's right. */
+    private static final Set<Integer> MYSQL_NO_RIGHT = Set.of(1142, 1143, 1044, 1227);
+
+    /** MySQL: wrong login, no such database. */
+    private static final Set<Integer> MYSQL_NO_LOGIN = Set.of(1045, 1698, 1049);
 
     private final SqlSettings settings;
 
@@ -32,27 +47,48 @@ final class SqlErrors {
     }
 
     /** Returns whether nothing may be sent over the connection after this error. */
-    static boolean breaksConnection(SQLException error) {
+    boolean breaksConnection(SQLException error) {
+        boolean readOnly = is(MYSQL_READ_ONLY, error);
+        return readOnly || !(isNotExecuted(error) || NO_TABLE.contains(state(error)) || isNoRight(error));
+    }
+
+    /** MySQL has one state for many errors, so its numbers count. */
+    private boolean is(Set<Integer> numbers, SQLException error) {
+        return settings.kind().isMySql() && numbers.contains(error.getErrorCode());
+    }
+
+    private boolean isNotExecuted(SQLException error) {
         String state = state(error);
-        return !NOT_EXECUTED.contains(state) && !NO_TABLE.contains(state) && !NO_RIGHT.contains(state);
+        return NOT_EXECUTED.contains(state) || state.startsWith("53") || is(MYSQL_NOT_EXECUTED, error);
+    }
+
+    private boolean isNoRight(SQLException error) {
+        return NO_RIGHT.contains(state(error)) || is(MYSQL_NO_RIGHT, error);
     }
 
     StoreException ofCommand(SQLException error) {
-        String state = state(error);
-        if (NO_TABLE.contains(state)) {
+        if (NO_TABLE.contains(state(error))) {
             return exception(Outcome.FATAL, noTable(error), error);
         }
-        if (NO_RIGHT.contains(state)) {
+        if (isNoRight(error)) {
             return exception(Outcome.FATAL, noRight(error), error);
         }
-        boolean not = NOT_EXECUTED.contains(state) || state.startsWith("53");
+        boolean not = isNotExecuted(error);
         String what = not ? "did not execute a command" : "may not have executed a command";
         return exception(not ? Outcome.NOT_EXECUTED : Outcome.UNKNOWN, what + ": " + said(error), error);
     }
 
     StoreException ofConnecting(SQLException error) {
-        boolean fatal = NO_LOGIN.contains(state(error));
-        return exception(fatal ? Outcome.FATAL : Outcome.NOT_EXECUTED, "cannot be connected to: " + said(error), error);
+        boolean fatal = NO_LOGIN.contains(state(error)) || is(MYSQL_NO_LOGIN, error);
+        String said = said(error);
+        boolean tls =
+                settings.kind() == SqlSettings.Kind.MARIADB && TLS.matcher(said).find();
+        String way = tls
+                ? " (the driver asks for TLS: give it the certificate by serverSslCert=…, or set sslMode=disable where"
+                        + " nobody else can listen)"
+                : "";
+        return exception(
+                fatal || tls ? Outcome.FATAL : Outcome.NOT_EXECUTED, "cannot be connected to: " + said + way, error);
     }
 
     private String noTable(SQLException error) {
@@ -62,9 +98,11 @@ final class SqlErrors {
     }
 
     private String noRight(SQLException error) {
-        return "refuses this user a right (" + said(error)
-                + "); run as the owner: GRANT SELECT, INSERT, UPDATE, DELETE ON holdfast_lock, holdfast_card TO the"
-                + " user of the URL";
+        String grant = "GRANT SELECT, INSERT, UPDATE, DELETE ON holdfast_lock";
+        String both = settings.kind().isMySql()
+                ? grant + " TO the user of the URL, and the same ON holdfast_card"
+                : grant + ", holdfast_card TO the user of the URL";
+        return "refuses this user a right (" + said(error) + "); run as the owner: " + both;
     }
 
     /** Returns an error whose cause is kept only if no part of it shows a password. */

@@ -7,7 +7,8 @@ import java.net.URI;
 import java.util.Set;
 
 /**
- * Opens {@code jdbc:postgresql://…} and {@code jdbc:h2:…}: the URL of the database's driver, which is on the class path.
+ * Opens {@code jdbc:postgresql://…}, {@code jdbc:mysql://…}, {@code jdbc:mariadb://…} and {@code jdbc:h2:…}: the URL of
+ * the database's driver, which is on the class path.
  *
  * <pre>{@code
  * try (LockClient locks = LockClient.connect("jdbc:postgresql://db.example/app?user=app&password=…")) {
@@ -17,7 +18,7 @@ import java.util.Set;
  *
  * <p>The tables {@code holdfast_lock} and {@code holdfast_card} are made by the script {@code io/holdfast/sql/*.sql} of
  * this jar. The connections are the store's own: one or two at rest, and none that waits for a lock. Options beside those
- * of the driver, after {@code ?} or {@code &} for PostgreSQL, and after {@code ;} for H2:
+ * of the driver, after {@code ?} or {@code &}, and for H2 after {@code ;}:
  *
  * <ul>
  *   <li>{@code createTable}: {@code true} makes the tables if they are missing
@@ -25,7 +26,7 @@ import java.util.Set;
  *       clients of a database have the same value. For PostgreSQL
  * </ul>
  *
- * <p>PostgreSQL is 13 or newer, and H2 is 2 or newer.
+ * <p>PostgreSQL is 13, MySQL 8, MariaDB 10.6 and H2 2, or newer.
  */
 public final class SqlLockStoreProvider implements LockStoreProvider {
 

@@ -24,8 +24,7 @@ final class SqlOpening {
         Receivers receivers = new Receivers(holds);
         boolean listens =
                 settings.kind() == SqlSettings.Kind.POSTGRESQL && settings.notifies() && !connecting.isPooled();
-        LockTable table =
-                settings.kind() == SqlSettings.Kind.POSTGRESQL ? new PostgresTable(settings.notifies()) : new H2Table();
+        LockTable table = table(settings);
         Workers workers = new Workers(
                 () -> {
                     Link link = connecting.connect();
@@ -51,5 +50,13 @@ final class SqlOpening {
                 new SqlCards(table, workers, context.clientId()),
                 new Places(workers),
                 purge));
+    }
+
+    static LockTable table(SqlSettings settings) {
+        return switch (settings.kind()) {
+            case POSTGRESQL -> new PostgresTable(settings.notifies());
+            case MYSQL, MARIADB -> new MySqlTable();
+            case H2 -> new H2Table();
+        };
     }
 }

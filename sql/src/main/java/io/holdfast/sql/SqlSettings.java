@@ -6,6 +6,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
  * A JDBC URL without our own options, and these options.
@@ -19,6 +21,8 @@ record SqlSettings(Kind kind, String url, String shown, boolean createTable, boo
     /** The databases that can keep locks. */
     enum Kind {
         POSTGRESQL("postgresql", "org.postgresql.Driver", "org.postgresql:postgresql"),
+        MYSQL("mysql", "com.mysql.cj.jdbc.Driver", "com.mysql:mysql-connector-j"),
+        MARIADB("mariadb", "org.mariadb.jdbc.Driver", "org.mariadb.jdbc:mariadb-java-client"),
         H2("h2", "org.h2.Driver", "com.h2database:h2");
 
         private final String protocol;
@@ -44,12 +48,24 @@ record SqlSettings(Kind kind, String url, String shown, boolean createTable, boo
         }
 
         String script() {
-            return protocol + ".sql";
+            return (isMySql() ? "mysql" : protocol) + ".sql";
+        }
+
+        /** Returns whether it is MySQL or MariaDB, which have the same statements. */
+        boolean isMySql() {
+            return this == MYSQL || this == MARIADB;
         }
     }
 
     private static final String EXPECTED =
-            " (expected: jdbc:postgresql://host/database?user=… or jdbc:h2:file:/path/locks;AUTO_SERVER=TRUE)";
+            " (expected: jdbc:postgresql://host/database?user=…, jdbc:mysql://…, jdbc:mariadb://… or"
+                    + " jdbc:h2:file:/path/locks;AUTO_SERVER=TRUE)";
+
+    /** A password within the address, as MySQL's drivers allow: of the first user, of each, or as an option of a host. */
+    private static final List<Pattern> ADDRESS_SECRETS = List.of(
+            Pattern.compile("//[^/@:]*:([^/]*)@"),
+            Pattern.compile("(?<=[/,])[^/@:,]*:([^/@,]*)@"),
+            Pattern.compile("(?i)[(,][^=(,]*(?:password|secret)[^=(,]*=([^,)]*)"));
 
     @Override
     public String toString() {
@@ -67,6 +83,13 @@ record SqlSettings(Kind kind, String url, String shown, boolean createTable, boo
         String[] parameters = at < 0 ? new String[0] : text.substring(at + 1).split(separator, -1);
         List<String> kept = new ArrayList<>();
         List<String> secrets = new ArrayList<>();
+        refuseResending(kind, rest, parameters);
+        for (Pattern pattern : ADDRESS_SECRETS) {
+            Matcher secret = pattern.matcher(address);
+            while (secret.find()) {
+                addSecret(secrets, secret.group(1));
+            }
+        }
         boolean createTable = false;
         boolean notify = true;
         for (String parameter : parameters) {
@@ -77,14 +100,37 @@ record SqlSettings(Kind kind, String url, String shown, boolean createTable, boo
                 case "notify" -> notify = bool(pair[0], value);
                 default -> kept.add(parameter);
             }
-            if (isSecret(pair[0]) && !value.isEmpty()) {
-                secrets.add(value);
-                secrets.add(URLDecoder.decode(value.replaceAll("%(?![0-9a-fA-F]{2})", "%25"), StandardCharsets.UTF_8));
+            if (isSecret(pair[0])) {
+                addSecret(secrets, value);
             }
         }
         String tail = kept.isEmpty() ? "" : (kind == Kind.H2 ? ";" : "?") + String.join(separator, kept);
-        String shown = address.replaceFirst("//[^/]*@", "//");
+        String shown = hidden(address.replaceFirst("//[^/]*@", "//"), secrets);
         return new SqlSettings(kind, address + tail, shown, createTable, notify, List.copyOf(secrets));
+    }
+
+    private static void addSecret(List<String> secrets, String value) {
+        if (!value.isEmpty()) {
+            secrets.add(value);
+            secrets.add(URLDecoder.decode(value.replaceAll("%(?![0-9a-fA-F]{2})", "%25"), StandardCharsets.UTF_8));
+        }
+    }
+
+    /** A take that the driver sends again, or to another server, could be taken twice. */
+    private static void refuseResending(Kind kind, String address, String... parameters) {
+        if (!kind.isMySql()) {
+            return;
+        }
+        if (address.matches("(?i)[a-z]+:load-?balance:.*")) {
+            throw new IllegalArgumentException(
+                    "store URI: a mode of the driver that sends statements to several servers" + EXPECTED);
+        }
+        for (String parameter : parameters) {
+            if (parameter.matches("(?i)(transactionReplay|autoReconnect|autoReconnectForPools)=true")) {
+                throw new IllegalArgumentException("store URI, option " + parameter
+                        + ": the driver would send statements again, which the store does itself (expected: none)");
+            }
+        }
     }
 
     private static Kind kind(String protocol) {
@@ -94,7 +140,6 @@ record SqlSettings(Kind kind, String url, String shown, boolean createTable, boo
             }
         }
         String why = switch (protocol) {
-            case "mysql", "mariadb" -> "\", whose store is not there yet";
             case "" -> "\"";
             default -> "\", which is not supported: its isolation was never tested with these statements";
         };
@@ -118,6 +163,10 @@ record SqlSettings(Kind kind, String url, String shown, boolean createTable, boo
 
     /** Returns a text without the passwords of the URL. */
     String hidden(String text) {
+        return hidden(text, secrets);
+    }
+
+    private static String hidden(String text, List<String> secrets) {
         String hidden = text;
         for (String secret : secrets) {
             hidden = hidden.replace(secret, "***");

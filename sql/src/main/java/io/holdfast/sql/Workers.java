@@ -187,6 +187,9 @@ final class Workers implements AutoCloseable {
             if (time.nanoTime() - command.sinceNanos > STALE_NANOS) {
                 throw errors.exception(Outcome.NOT_EXECUTED, "did not answer in time to earlier commands", null);
             }
+            if (used != null && used.isDead()) {
+                used = closed(used);
+            }
             if (used == null) {
                 used = connect();
             }
@@ -194,7 +197,7 @@ final class Workers implements AutoCloseable {
             return used;
         } catch (SQLException e) {
             command.fail(errors.ofCommand(e));
-            return SqlErrors.breaksConnection(e) ? closed(used) : used;
+            return errors.breaksConnection(e) ? closed(used) : used;
         } catch (StoreException e) {
             command.fail(e);
             return used;

@@ -9,7 +9,7 @@
  *  2  Workers          threads with one connection each; a command is one task for one of them
  *  3  Commands           reads, decides, writes; again if another client was faster
  *  4  RowRecord            a row as a record of the core, and what a command makes of the row
- *  5  LockTable            the statements: PostgresTable, H2Table
+ *  5  LockTable            the statements: PostgresTable, MySqlTable, H2Table
  *  6  Link               the connection, and the database's time
  * </pre>
  *

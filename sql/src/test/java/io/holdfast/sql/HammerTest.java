@@ -34,7 +34,7 @@ class HammerTest {
     @ParameterizedTest
     @EnumSource
     void nobodyOverlaps(SqlSettings.Kind kind) throws Exception {
-        String url = kind == SqlSettings.Kind.H2 ? Databases.H2 : Databases.postgres() + "&createTable=true";
+        String url = Databases.url(kind);
         Databases.open(url, new StoreContext("hf-tables", TimeSource.system())).close();
         String run = UUID.randomUUID().toString();
         List<OverlapDetector> names = new ArrayList<>();
@@ -104,7 +104,7 @@ class HammerTest {
         SqlSettings settings = SqlSettings.parse(URI.create(url));
         SqlErrors errors = new SqlErrors(settings);
         StoreContext context = new StoreContext("hf-makes", TimeSource.system());
-        LockTable table = kind == SqlSettings.Kind.H2 ? new H2Table() : new PostgresTable(true);
+        LockTable table = SqlOpening.table(settings);
         try (Link link = new Connecting(Drivers.find(settings), settings, context, errors).connect()) {
             Commands commands = new Commands(table, errors, false);
             while (!done.get()) {

@@ -40,11 +40,51 @@ class SqlSettingsTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"jdbc:mysql://db/app", "jdbc:mariadb://db/app", "jdbc:oracle:thin:@db", "jdbc:x", "jdbc::"})
+    @ValueSource(
+            strings = {
+                "jdbc:oracle:thin:@db",
+                "jdbc:sqlserver://db;databaseName=app",
+                "jdbc:cockroachdb://db/app",
+                "jdbc:yugabytedb://db/app",
+                "jdbc:x",
+                "jdbc::"
+            })
     void anotherDatabaseIsRefused(String url) {
         assertThatThrownBy(() -> LockClient.connect(url).close())
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("jdbc:postgresql://host/database");
+    }
+
+    /** MySQL's drivers take a password in the address, too. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "jdbc:mysql://app:s3cr3t@db:3306/app",
+                "jdbc:mysql://app:s3cr3t@one,app:s3cr3t@two/app",
+                "jdbc:mysql://address=(host=db)(user=app)(password=s3cr3t)/app",
+                "jdbc:mysql://(host=db,user=app,password=s3cr3t)/app",
+                "jdbc:mariadb://db/app?user=app&password=s3cr3t&serverSslCert=x",
+            })
+    void noPasswordOfAnAddressIsShown(String url) {
+        SqlSettings settings = SqlSettings.parse(URI.create(url));
+        assertThat(settings.url()).contains("s3cr3t");
+        assertThat(settings.shown()).doesNotContain("s3cr3t");
+        assertThat(settings.hidden("refused for s3cr3t")).isEqualTo("refused for ***");
+    }
+
+    /** A take that is sent again could be taken twice. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "jdbc:mysql:loadbalance://one,two/app",
+                "jdbc:mariadb:load-balance://one,two/app",
+                "jdbc:mariadb://one,two/app?transactionReplay=true",
+                "jdbc:mysql://one/app?autoReconnect=true",
+            })
+    void aDriverThatSendsAgainIsRefused(String url) {
+        assertThatThrownBy(() -> LockClient.connect(url).close())
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("expected: ");
     }
 
     @Test
@@ -58,9 +98,11 @@ class SqlSettingsTest {
 
     @Test
     void aMissingDriverIsNamed() {
-        SqlSettings settings = new SqlSettings(SqlSettings.Kind.H2, "jdbc:none:x", "jdbc:h2:x", false, true, List.of());
-        assertThatThrownBy(() -> Drivers.find(settings))
-                .isInstanceOf(StoreException.class)
-                .hasMessage("jdbc:h2:x needs the driver com.h2database:h2, which is not on the class path");
+        for (SqlSettings.Kind kind : SqlSettings.Kind.values()) {
+            SqlSettings settings = new SqlSettings(kind, "jdbc:none:x", "jdbc:x", false, true, List.of());
+            assertThatThrownBy(() -> Drivers.find(settings))
+                    .isInstanceOf(StoreException.class)
+                    .hasMessage("jdbc:x needs the driver " + kind.artifact() + ", which is not on the class path");
+        }
     }
 }
