@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Runs code under locks as a method with {@link Locked} runs, and by {@link #withPermits} under permits as a method
- * with {@link Limited} runs. {@link LockedConfiguration} makes a bean of this type.
+ * with {@link Limited} runs; {@link #withMode} is for readers and writers. {@link LockedConfiguration} makes a bean of this type.
  *
  * <pre>{@code
  * long token = locks.execute("order:refund:" + orderId, lease -> refunds.execute(orderId, lease.fencingToken()));
@@ -128,4 +128,18 @@ public interface LockTemplate {
      *     limit
      */
     LockTemplate withPermits(int limit, int weight);
+
+    /**
+     * Returns a template with the same settings, whose names are those of {@linkplain LockClient#getReadWriteLock
+     * read-write locks}, of which the work takes one half; or those of locks, for {@link LockMode#EXCLUSIVE}.
+     *
+     * <pre>{@code
+     * locks.withMode(LockMode.READ).executeWithoutResult("catalog", lease -> show(prices));
+     * }</pre>
+     *
+     * <p>Work that writes may read in a nested call. Work that reads may not write in one, since it would wait for itself:
+     * that throws {@link IllegalStateException}. Except for {@link LockMode#EXCLUSIVE}, its {@link #executeAll} throws
+     * {@link IllegalArgumentException} for more than one name.
+     */
+    LockTemplate withMode(LockMode mode);
 }

@@ -5,7 +5,10 @@ import io.holdfast.Leadership;
 import io.holdfast.LocalLock;
 import io.holdfast.LockClient;
 import io.holdfast.LockState;
+import io.holdfast.PermitsState;
+import io.holdfast.ReadWriteState;
 import io.holdfast.Term;
+import io.holdfast.spring.LockMode;
 import io.holdfast.spring.declaration.LockedMethods;
 import io.holdfast.spring.declaration.LockedOperation;
 import java.time.Duration;
@@ -57,23 +60,84 @@ final class LocksEndpoint {
         return all;
     }
 
-    /** Returns the state of the name in the store of each client. */
+    /** Returns the state of the name in the store of each client; of its permits and read-write lock, who holds any. */
     @ReadOperation
     Map<String, Object> lock(@Selector String name) {
         Map<String, Object> all = new LinkedHashMap<>();
-        clients.forEach((bean, client) -> all.put(bean, state(client.inspect(name))));
+        clients.forEach((bean, client) -> all.put(bean, state(client, name)));
         return all;
     }
 
+    private static Map<String, Object> state(LockClient client, String name) {
+        Map<String, Object> shown = state(client.inspect(name));
+        if (!client.hasPermits()) {
+            return shown;
+        }
+        PermitsState permits = client.permits(name, 1).inspect();
+        if (permits.isUsed() || permits.waiting() > 0) {
+            Map<String, Object> pool = new LinkedHashMap<>();
+            pool.put("used", permits.used());
+            pool.put("waiting", permits.waiting());
+            pool.put(
+                    "holders",
+                    permits.holds().stream()
+                            .map(hold ->
+                                    holder(hold.holder(), hold.title(), "permits", hold.permits(), hold.remaining()))
+                            .toList());
+            shown.put("permits", pool);
+        }
+        ReadWriteState readWrite = client.getReadWriteLock(name).inspect();
+        if (readWrite.isHeld() || readWrite.waiting() > 0) {
+            Map<String, Object> pool = new LinkedHashMap<>();
+            pool.put("waiting", readWrite.waiting());
+            pool.put(
+                    "holders",
+                    readWrite.holds().stream()
+                            .map(hold -> holder(
+                                    hold.holder(),
+                                    hold.title(),
+                                    "mode",
+                                    (hold.isWriter() ? LockMode.WRITE : LockMode.READ).name(),
+                                    hold.remaining()))
+                            .toList());
+            shown.put("readWrite", pool);
+        }
+        return shown;
+    }
+
+    private static Map<String, Object> holder(
+            String holder, String title, String what, Object share, Duration remaining) {
+        Map<String, Object> shown = new LinkedHashMap<>();
+        shown.put("holder", holder);
+        shown.put("title", title);
+        shown.put(what, share);
+        shown.put("remaining", text(remaining));
+        return shown;
+    }
+
     /**
-     * Ends the hold of this holder, which is a parameter of the request, in the store of each client. Returns what
-     * became of it.
+     * Ends the hold of this holder on the lock, the permits or the read-write lock of the name, in the store of each
+     * client. The holder is a parameter of the request. Returns what became of it.
      */
     @DeleteOperation
     Map<String, Object> release(@Selector String name, String holder) {
         Map<String, Object> all = new LinkedHashMap<>();
-        clients.forEach((bean, client) -> all.put(bean, released(client.forceRelease(name, holder))));
+        clients.forEach((bean, client) -> all.put(bean, released(release(client, name, holder))));
         return all;
+    }
+
+    /** Holder ids are never used twice, so at most one of the three has this hold. */
+    private static ForcedRelease release(LockClient client, String name, String holder) {
+        ForcedRelease ofLock = client.forceRelease(name, holder);
+        if (ofLock.isEnded() || !client.hasPermits()) {
+            return ofLock;
+        }
+        ForcedRelease ofPermits = client.permits(name, 1).forceRelease(holder);
+        if (ofPermits.isEnded()) {
+            return ofPermits;
+        }
+        ForcedRelease ofReadWrite = client.getReadWriteLock(name).forceRelease(holder);
+        return ofReadWrite.isEnded() ? ofReadWrite : ofLock;
     }
 
     private static Map<String, Object> released(ForcedRelease release) {

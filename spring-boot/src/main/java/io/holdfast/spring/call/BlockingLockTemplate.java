@@ -9,6 +9,7 @@ import io.holdfast.LockClient;
 import io.holdfast.LockOptions;
 import io.holdfast.LockTimeoutException;
 import io.holdfast.MultiLease;
+import io.holdfast.spring.LockMode;
 import io.holdfast.spring.LockTemplate;
 import io.holdfast.spring.LockedDefaults;
 import io.holdfast.spring.OnLost;
@@ -75,6 +76,11 @@ public final class BlockingLockTemplate implements LockTemplate {
     public LockTemplate withPermits(int limit, int weight) {
         Wanted permits = Wanted.permits(limit, weight);
         return new BlockingLockTemplate(client, defaults, observations, knownNames, customNames, permits);
+    }
+
+    @Override
+    public LockTemplate withMode(LockMode mode) {
+        return new BlockingLockTemplate(client, defaults, observations, knownNames, customNames, Wanted.of(mode));
     }
 
     @Override

@@ -7,6 +7,7 @@ import io.holdfast.MultiLease;
 import io.holdfast.Permits;
 import io.holdfast.spi.AcquireRequest;
 import io.holdfast.spi.Names;
+import io.holdfast.spring.LockMode;
 import java.util.Collection;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -36,6 +37,15 @@ public record Wanted(Kind kind, int limit, int weight) {
                     "weight: " + weight + " (expected: from 1 to the permits, " + limit + ")");
         }
         return new Wanted(Kind.PERMITS, limit, weight);
+    }
+
+    /** Returns what a call wants of a lock or of a read-write lock. */
+    public static Wanted of(LockMode mode) {
+        return switch (mode) {
+            case EXCLUSIVE -> LOCK;
+            case READ -> new Wanted(Kind.READ, 1, 1);
+            case WRITE -> new Wanted(Kind.WRITE, 1, 1);
+        };
     }
 
     /**

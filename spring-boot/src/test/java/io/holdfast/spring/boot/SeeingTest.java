@@ -430,6 +430,39 @@ class SeeingTest {
     }
 
     @Test
+    void the_endpoint_shows_and_ends_holds_on_permits_and_read_write_locks() {
+        application.run(context -> {
+            LocksEndpoint endpoint = context.getBean(LocksEndpoint.class);
+            LockClient client = context.getBean(LockClient.class);
+            Lease lock = client.tryAcquire("shown:2").orElseThrow();
+            Lease permits = client.permits("shown:2", 5).weight(2).tryAcquire().orElseThrow();
+            Lease reader = client.tryAcquireRead("shown:2").orElseThrow();
+            assertThat(endpoint.lock("shown:2").get("holdfastLockClient"))
+                    .asString()
+                    .contains(
+                            "locked=true",
+                            "permits={used=2, waiting=0, holders=[{holder=" + permits.holderId(),
+                            "readWrite={waiting=0, holders=[{holder=" + reader.holderId(),
+                            "permits=2, remaining=PT",
+                            "mode=READ, remaining=PT");
+            for (Lease lease : List.of(permits, reader)) {
+                assertThat(endpoint.release("shown:2", lease.holderId()))
+                        .containsEntry("holdfastLockClient", Map.of("outcome", "ENDED", "holder", lease.holderId()));
+                await().until(() -> !lease.isValid());
+            }
+            assertThat(lock.isValid()).isTrue();
+            assertThat(endpoint.release("shown:2", permits.holderId()))
+                    .containsEntry(
+                            "holdfastLockClient", Map.of("outcome", "HELD_BY_ANOTHER", "holder", lock.holderId()));
+            lock.release();
+            assertThat(endpoint.lock("shown:2").get("holdfastLockClient"))
+                    .asString()
+                    .contains("locked=false")
+                    .doesNotContain("permits=", "readWrite=");
+        });
+    }
+
+    @Test
     void a_forced_release_is_not_to_be_had_by_default() {
         var annotation = org.springframework.core.annotation.MergedAnnotations.from(LocksEndpoint.class)
                 .get(org.springframework.boot.actuate.endpoint.annotation.Endpoint.class);

@@ -9,6 +9,7 @@ import io.holdfast.LeaseLostException;
 import io.holdfast.LockClient;
 import io.holdfast.LockOptions;
 import io.holdfast.LockTimeoutException;
+import io.holdfast.spring.LockMode;
 import io.holdfast.spring.LockTemplate;
 import io.holdfast.spring.Locked;
 import io.holdfast.spring.boot.Contexts;
@@ -305,6 +306,39 @@ class LockTemplateTest {
                     .hasMessage("permits: 0 (expected: from 1 to 1048576)");
             assertThatThrownBy(() -> locks.withPermits(2, 3)).hasMessageContaining("from 1 to the permits, 2");
             assertThat(EVENTS).contains("nested");
+        });
+    }
+
+    @Test
+    void a_template_takes_a_half_of_a_read_write_lock() {
+        run((locks, context) -> {
+            LockClient client = context.getBean(LockClient.class);
+            LockTemplate reads = locks.withMode(LockMode.READ);
+            LockTemplate writes = locks.withMode(LockMode.WRITE);
+            reads.executeWithoutResult("stock", lease -> {
+                assertThat(lease.isExclusive()).isFalse();
+                assertThat(client.inspect("stock").isLocked()).isFalse();
+                assertThat(client.tryAcquireWrite("stock")).isEmpty();
+                client.tryAcquireRead("stock").orElseThrow().release();
+                assertThatThrownBy(() -> writes.execute("stock", nested -> 1))
+                        .isInstanceOf(IllegalStateException.class)
+                        .hasMessageContaining("wants to write \"stock\", and its caller reads it");
+            });
+            writes.executeWithoutResult("stock", lease -> {
+                assertThat(lease.isExclusive()).isTrue();
+                assertThat(client.tryAcquireRead("stock")).isEmpty();
+                assertThat(reads.tryExecute("stock", nested -> EVENTS.add("nested reader")))
+                        .isTrue();
+            });
+            assertThat(EVENTS).contains("nested reader");
+            assertThatThrownBy(() -> reads.executeAll(List.of("a", "b"), leases -> 1))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("read-write locks of 2 names (expected: one name");
+            reads.withMode(LockMode.EXCLUSIVE)
+                    .executeWithoutResult(
+                            "stock",
+                            lease -> assertThat(client.inspect("stock").isLocked())
+                                    .isTrue());
         });
     }
 
