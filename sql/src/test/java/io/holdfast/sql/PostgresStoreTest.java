@@ -21,6 +21,9 @@ import io.holdfast.spi.StoreException.Outcome;
 import io.holdfast.spi.TimeSource;
 import io.holdfast.testkit.contract.RecordingListener;
 import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -32,6 +35,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -191,6 +195,52 @@ class PostgresStoreTest {
         get(other.forceRelease(name, null));
         await().atMost(Duration.ofSeconds(20))
                 .until(() -> !told.messages(RecordingListener.Kind.FORCED).isEmpty());
+    }
+
+    /** A firewall or a proxy ends idle connections. The first command failed, though nothing was wrong. */
+    @Test
+    void aConnectionThatEndedWhileItWasIdleIsReplacedBeforeUse() throws Exception {
+        AtomicLong later = new AtomicLong();
+        TimeSource system = TimeSource.system();
+        TimeSource time = new TimeSource() {
+            @Override
+            public long nanoTime() {
+                return system.nanoTime() + later.get();
+            }
+
+            @Override
+            public long wallMillis() {
+                return system.wallMillis();
+            }
+
+            @Override
+            public Timer schedule(long delayNanos, Runnable task) {
+                return system.schedule(delayNanos, task);
+            }
+        };
+        LockStore store = Databases.open(url() + "&notify=false", new StoreContext("hf-idle", time, "idle" + name));
+        stores.add(store);
+        get(store.inspect(name));
+        // The end of a session is not at once.
+        await().atMost(Duration.ofSeconds(20)).until(() -> endSessions("holdfast:idle" + name) == 0);
+        later.set(TimeUnit.SECONDS.toNanos(40));
+        assertThat(take(store, name, "hf-idle:1")).isInstanceOf(AcquireReply.Granted.class);
+    }
+
+    /** Ends the sessions of an application, whose name PostgreSQL cuts. Returns how many there were. */
+    private static int endSessions(String application) throws SQLException {
+        try (Connection connection = DriverManager.getConnection(Databases.postgres());
+                PreparedStatement statement = connection.prepareStatement(
+                        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = left(?, 50)")) {
+            statement.setString(1, application);
+            int ended = 0;
+            try (ResultSet rows = statement.executeQuery()) {
+                while (rows.next()) {
+                    ended++;
+                }
+            }
+            return ended;
+        }
     }
 
     /** Anybody may send to any channel. */
