@@ -1,11 +1,17 @@
 package io.holdfast.spring.test;
 
+import io.holdfast.DistributedReadWriteLock;
+import io.holdfast.ForcedRelease;
 import io.holdfast.Leadership;
 import io.holdfast.Lease;
 import io.holdfast.LockClient;
 import io.holdfast.LockState;
+import io.holdfast.Permits;
+import io.holdfast.PermitsState;
+import io.holdfast.ReadWriteState;
 import io.holdfast.spring.Leaderships;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
@@ -26,6 +32,9 @@ import java.util.stream.Collectors;
  *     assertThrows(LockTimeoutException.class, () -> refunds.refund(42));
  * }
  * }</pre>
+ *
+ * <p>A name may be that of permits or of a read-write lock, as {@code permits:NAME}, {@code read-write:NAME}, and for one
+ * half {@code read:NAME} or {@code write:NAME}. For leadership and {@code holdElsewhere} it is a plain name.
  *
  * <p>Thread-safe.
  */
@@ -51,7 +60,33 @@ public final class LockTester implements AutoCloseable {
 
     /** Returns whether the name is held, here or elsewhere. */
     public boolean isHeld(String name) {
-        return application.inspect(name).isLocked();
+        return application.inspect(name).isLocked() || !poolHolders(name).isEmpty();
+    }
+
+    /** Returns who holds the permits or the read-write lock that the name means; nobody if it means a lock alone. */
+    private List<String> poolHolders(String name) {
+        if (name.startsWith(Permits.SHOWN_PREFIX)) {
+            return permits(name).inspect().holds().stream()
+                    .map(PermitsState.Hold::holder)
+                    .toList();
+        }
+        boolean reads = name.startsWith(DistributedReadWriteLock.READ_PREFIX);
+        boolean writes = name.startsWith(DistributedReadWriteLock.WRITE_PREFIX);
+        if (!reads && !writes && !name.startsWith(DistributedReadWriteLock.SHOWN_PREFIX)) {
+            return List.of();
+        }
+        return readWrite(name).inspect().holds().stream()
+                .filter(hold -> hold.isWriter() ? !reads : !writes)
+                .map(ReadWriteState.Hold::holder)
+                .toList();
+    }
+
+    private Permits permits(String name) {
+        return application.permits(name.substring(Permits.SHOWN_PREFIX.length()), 1);
+    }
+
+    private DistributedReadWriteLock readWrite(String name) {
+        return application.getReadWriteLock(name.substring(name.indexOf(':') + 1));
     }
 
     /** Returns whether this application holds the name by a valid lease. */
@@ -80,6 +115,10 @@ public final class LockTester implements AutoCloseable {
         LockState state = application.inspect(name);
         if (state.isLocked()) {
             throw new AssertionError("The lock \"" + name + "\" is not free: " + state);
+        }
+        List<String> holders = poolHolders(name);
+        if (!holders.isEmpty()) {
+            throw new AssertionError("\"" + name + "\" is not free: it is held by " + holders);
         }
     }
 
@@ -138,10 +177,23 @@ public final class LockTester implements AutoCloseable {
     public void lose(String name) {
         Lease lease = leaseHere(name)
                 .orElseThrow(() -> new IllegalStateException("The lock \"" + name + "\" is not held here"));
-        application.forceRelease(name);
+        end(name, lease.holderId());
         long end = System.nanoTime() + NOTICE_WITHIN.toNanos();
         while (lease.isValid() && System.nanoTime() - end < 0) {
             LockSupport.parkNanos(1_000_000);
+        }
+    }
+
+    /** Ends the hold of this holder, of whatever kind it is. */
+    private void end(String name, String holder) {
+        if (application.forceRelease(name, holder).isEnded()) {
+            return;
+        }
+        ForcedRelease release = name.startsWith(Permits.SHOWN_PREFIX)
+                ? permits(name).forceRelease(holder)
+                : readWrite(name).forceRelease(holder);
+        if (!release.isEnded()) {
+            throw new IllegalStateException("\"" + name + "\" was released or lost meanwhile: " + release);
         }
     }
 
@@ -233,9 +285,15 @@ public final class LockTester implements AutoCloseable {
     }
 
     private Optional<Lease> leaseHere(String name) {
+        Set<String> shown = name.startsWith(DistributedReadWriteLock.SHOWN_PREFIX)
+                ? Set.of(
+                        name,
+                        DistributedReadWriteLock.READ_PREFIX + name.substring(name.indexOf(':') + 1),
+                        DistributedReadWriteLock.WRITE_PREFIX + name.substring(name.indexOf(':') + 1))
+                : Set.of(name);
         return application.localLocks().stream()
-                .filter(lock -> lock.name().equals(name))
-                .findFirst()
-                .flatMap(lock -> lock.lease());
+                .filter(lock -> shown.contains(lock.name()))
+                .flatMap(lock -> lock.lease().stream())
+                .findFirst();
     }
 }

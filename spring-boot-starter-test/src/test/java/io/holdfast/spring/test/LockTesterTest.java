@@ -100,6 +100,34 @@ class LockTesterTest {
     }
 
     @Test
+    void permits_and_halves_of_read_write_locks_are_seen_and_lost() {
+        application.run(context -> {
+            LockTester locks = context.getBean(LockTester.class);
+            LockClient client = context.getBean(LockClient.class);
+            locks.assertFree("permits:export");
+            locks.assertFree("read-write:catalog");
+            Lease permit = client.permits("export", 3).tryAcquire().orElseThrow();
+            Lease reader = client.tryAcquireRead("catalog").orElseThrow();
+            locks.assertHeldHere("permits:export");
+            locks.assertHeldHere("read:catalog");
+            locks.assertHeldHere("read-write:catalog");
+            locks.assertFree("write:catalog");
+            locks.assertFree("export");
+            assertThatThrownBy(() -> locks.assertFree("read-write:catalog"))
+                    .isInstanceOf(AssertionError.class)
+                    .hasMessage("\"read-write:catalog\" is not free: it is held by [" + reader.holderId() + "]");
+            assertThatThrownBy(() -> locks.lose("write:catalog")).isInstanceOf(IllegalStateException.class);
+
+            locks.lose("permits:export");
+            locks.lose("read-write:catalog");
+            assertThat(permit.isValid()).isFalse();
+            assertThat(reader.isValid()).isFalse();
+            locks.assertFree("permits:export");
+            assertThat(locks.isHeld("read-write:catalog")).isFalse();
+        });
+    }
+
+    @Test
     void nobody_is_kept_out_in_silence_of_a_client_that_the_application_made() {
         application
                 .withBean(LockClient.class, () -> LockClient.connect("memory:own"))
