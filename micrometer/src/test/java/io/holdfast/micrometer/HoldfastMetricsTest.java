@@ -14,6 +14,8 @@ import io.holdfast.spi.StoreException;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.micrometer.prometheusmetrics.PrometheusConfig;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -22,7 +24,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.CountDownLatch;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -293,6 +298,33 @@ class HoldfastMetricsTest {
                         .filter(tag -> tag != null)
                         .collect(Collectors.toSet()))
                 .containsExactlyInAnyOrder("order:refund", "job", "other", "nightly");
+    }
+
+    /** Prometheus has names of its own: a unit at the end, and "total". */
+    @Test
+    void the_dashboard_shows_each_meter_and_alerts_are_on_meters_that_exist() throws Exception {
+        PrometheusMeterRegistry prometheus = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+        metrics.bindTo(prometheus);
+        useLocks();
+        disturb();
+        metrics.renewed(1, 0, Duration.ofMillis(1));
+        Set<String> scraped = new TreeSet<>();
+        await().untilAsserted(() -> {
+            scraped.addAll(names(prometheus.scrape()));
+            assertThat(scraped).contains("holdfast_lock_held_seconds_max", "holdfast_lease_lost_leases_total");
+        });
+        Path samples = Path.of("../samples/operations");
+        assertThat(names(Files.readString(samples.resolve("grafana-dashboard.json"))))
+                .containsExactlyInAnyOrderElementsOf(scraped);
+        assertThat(scraped).containsAll(names(Files.readString(samples.resolve("alerts.yaml"))));
+    }
+
+    private static Set<String> names(String text) {
+        return Pattern.compile("(?m)(?<!(HELP|TYPE) )\\bholdfast_[a-z_]+")
+                .matcher(text)
+                .results()
+                .map(MatchResult::group)
+                .collect(Collectors.toCollection(TreeSet::new));
     }
 
     /** One event of each kind that locks have. */
