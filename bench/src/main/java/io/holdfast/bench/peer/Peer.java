@@ -116,7 +116,7 @@ public enum Peer {
             // Each unlock's script calls SET once, and a DEL of the set key follows it.
             case REDISSON, REDISSON_FAIR, REDISSON_SPIN -> count(counts, "set");
             // The script of the lock calls SET, too.
-            case REDISSON_READ -> count(counts, "set") / 2;
+            case REDISSON_READ -> count(counts, "set") / 2.0;
             default -> 0;
         };
         return scripts + subscriptions + own;
