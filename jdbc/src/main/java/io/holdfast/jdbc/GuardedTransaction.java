@@ -41,6 +41,9 @@ final class GuardedTransaction {
     /** Maps the names that this transaction leaves to an outer one: a check would wait for the lock of its own thread. */
     private final Map<String, Cover> covered = new HashMap<>();
 
+    /** The checks of leases whose locks are in this database. Of one transaction. */
+    private final List<OwnRows> ownRows = new ArrayList<>();
+
     private record Cover(Lease lease, GuardedTransaction outer) {}
 
     /** The thread's list that this transaction is in while it has checked leases. Another thread may remove it. */
@@ -198,6 +201,7 @@ final class GuardedTransaction {
     private void forgetIfUnsure() {
         if (unsure) {
             checked.clear();
+            ownRows.clear();
             covered.clear();
             unsure = false;
         }
@@ -206,7 +210,7 @@ final class GuardedTransaction {
     /** Verifies, at the database, that the transaction is the one that was checked. */
     private void verify() throws SQLException {
         if (!checked.isEmpty()) {
-            LeaseLostException lost = guard.verify(target, checked.values());
+            LeaseLostException lost = verify(checked.values());
             if (lost != null) {
                 throw lost;
             }
@@ -220,6 +224,19 @@ final class GuardedTransaction {
             }
         }
         check(uncovered);
+    }
+
+    private @Nullable LeaseLostException verify(Collection<? extends Lease> which) throws SQLException {
+        List<Lease> inTable = new ArrayList<>(which);
+        for (OwnRows rows : ownRows) {
+            if (inTable.removeIf(rows::covers)) {
+                LeaseLostException lost = rows.verify(target);
+                if (lost != null) {
+                    return lost;
+                }
+            }
+        }
+        return inTable.isEmpty() ? null : guard.verify(target, inTable);
     }
 
     private void checkMissing() throws SQLException {
@@ -246,7 +263,10 @@ final class GuardedTransaction {
         if (missing.isEmpty()) {
             return;
         }
-        guard.check(target, missing);
+        OwnRows rows = guard.checked(target, missing);
+        if (rows != null) {
+            ownRows.add(rows);
+        }
         for (Lease lease : missing) {
             checked.put(lease.name(), lease);
             covered.remove(lease.name());
@@ -320,7 +340,7 @@ final class GuardedTransaction {
                 check(before);
                 return true;
             }
-            LeaseLostException lost = guard.verify(target, List.of(lease));
+            LeaseLostException lost = verify(List.of(lease));
             if (lost != null) {
                 // The read has locked the row, which the inner transaction needs.
                 rollBack(lost);
@@ -372,6 +392,7 @@ final class GuardedTransaction {
         fresh = false;
         endedByRefusal = false;
         checked.clear();
+        ownRows.clear();
         covered.clear();
         begun = false;
         unsure = false;

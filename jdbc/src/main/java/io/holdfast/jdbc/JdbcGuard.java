@@ -9,6 +9,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -38,6 +39,9 @@ import org.jspecify.annotations.Nullable;
  * <p>Not covered: statements before the check, other connections, caches, effects outside the database, transactions
  * without a check, and a database that loses commits. An old holder may commit until the check of the next holder has
  * returned.
+ *
+ * <p>Where the locks are in the same PostgreSQL database as the data ({@code holdfast-sql}), the check locks the lock's
+ * own row instead, as {@code SqlGuard} does: stronger, and without a table of the guard.
  *
  * <p>The tokens in one table must come from one store. Clients of several stores use one table each.
  *
@@ -110,6 +114,10 @@ public final class JdbcGuard {
         if (leases.isEmpty()) {
             throw new IllegalArgumentException("No lease (expected: the leases that the transaction depends on)");
         }
+        var unused = checked(connection, leases);
+    }
+
+    private static void requireExclusive(Collection<? extends Lease> leases) {
         for (Lease lease : leases) {
             if (!lease.isExclusive()) {
                 throw new IllegalArgumentException("A permit or a reader's lease of " + Keys.quoted(lease.name())
@@ -117,9 +125,30 @@ public final class JdbcGuard {
                         + " (expected: the lease of a lock or of a writer)");
             }
         }
+    }
+
+    /**
+     * Checks leases that are exclusive.
+     *
+     * @return those whose locks are in the same database; null if there are none
+     */
+    @Nullable
+    OwnRows checked(Connection connection, Collection<? extends Lease> leases) throws SQLException {
+        requireExclusive(leases);
         requireTransaction(connection, "A guard");
         // Before the first statement: this is what makes it safe to delete rows that are long unused.
         leases.forEach(Lease::ensureValid);
+        List<Lease> own = new ArrayList<>();
+        List<Lease> others = new ArrayList<>();
+        for (Lease lease : leases) {
+            (OwnRows.has(connection, lease) ? own : others).add(lease);
+        }
+        OwnRows rows = own.isEmpty() ? null : OwnRows.check(connection, own);
+        raise(connection, others);
+        return rows;
+    }
+
+    private void raise(Connection connection, Collection<? extends Lease> leases) throws SQLException {
         Dialect dialect = Dialect.of(connection);
         for (GuardRow row : rows(leases)) {
             GuardRow.Found larger;

@@ -148,7 +148,7 @@ class ArchitectureTest {
                 new Room(JMX, JMX, API, SPI),
                 new Room(RECORD, RECORD, SPI),
                 new Room(MEMORY, MEMORY, RECORD, SPI),
-                new Room(JDBC, JDBC, API, SPI),
+                new Room(JDBC, JDBC, SQL, API, SPI),
                 new Room(HOLD, HOLD, ENGINE, API, SPI),
                 new Room(SQL, SQL, HOLD, RECORD, API, SPI, "org.postgresql"),
                 new Room(QUORUM, QUORUM, SPI),
