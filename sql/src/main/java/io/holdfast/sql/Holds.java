@@ -1,7 +1,9 @@
 package io.holdfast.sql;
 
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
@@ -31,10 +33,41 @@ final class Holds {
 
     private final Map<String, Held> byId = new ConcurrentHashMap<>();
 
+    /** The ids that wait in a queue, as far as this client knows. */
+    private final Set<String> waiting = ConcurrentHashMap.newKeySet();
+
     void put(Held held) {
+        waiting.remove(held.holderId());
         if (byId.size() < MOST) {
             byId.put(held.holderId(), held);
         }
+    }
+
+    void waits(String holderId) {
+        if (waiting.size() < MOST) {
+            waiting.add(holderId);
+        }
+    }
+
+    /** Takes note of a hold of which a message tells. It may come after the end of the hold, which is not known then. */
+    void putIfWaiting(Held held) {
+        if (waiting.remove(held.holderId())) {
+            put(held);
+        }
+    }
+
+    /** Takes note that an id has come to its end. Returns its hold; null if it is unknown. */
+    @Nullable
+    Held end(String key, String holderId) {
+        waiting.remove(holderId);
+        return remove(key, holderId);
+    }
+
+    /** Returns the ids that hold or wait. */
+    Set<String> ids() {
+        Set<String> ids = new HashSet<>(waiting);
+        ids.addAll(byId.keySet());
+        return ids;
     }
 
     /** Returns the hold of an id on this key; null if it is unknown. */

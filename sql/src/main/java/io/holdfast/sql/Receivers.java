@@ -21,7 +21,7 @@ final class Receivers {
             String name = message.name();
             String key = pool ? LockKey.ofPool(name) : LockKey.of(name);
             long contended = pool ? Holds.Held.UNTOLD : 0;
-            holds.put(new Holds.Held(
+            holds.putIfWaiting(new Holds.Held(
                     name, key, message.holderId(), pool, granted.grant().base(), contended));
         }
         StoreListener receiver = pool ? pools : locks;

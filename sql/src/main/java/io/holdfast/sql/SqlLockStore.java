@@ -119,6 +119,7 @@ final class SqlLockStore implements LockStore {
         if (reply instanceof AcquireReply.Granted granted) {
             granted(request, granted.base(), isPool() ? row.contended() : 0);
         } else if (reply instanceof AcquireReply.Busy busy && request.queue()) {
+            parts.holds().waits(request.holderId());
             parts.messages().waiting(request, isPool(), row, busy.ahead());
         }
         return reply;
@@ -160,14 +161,14 @@ final class SqlLockStore implements LockStore {
 
     @Override
     public CompletionStage<ReleaseReply> release(ReleaseRequest request) {
-        return workers.submit(link -> release(link, request));
+        // Before the statement: a look at the row must not miss a hold that this client has ended itself.
+        Holds.Held held = parts.holds().end(commands.key(request.name()), request.holderId());
+        return workers.submit(link -> release(link, request, held));
     }
 
-    private ReleaseReply release(Link link, ReleaseRequest request) throws SQLException {
+    private ReleaseReply release(Link link, ReleaseRequest request, Holds.@Nullable Held held) throws SQLException {
         String name = request.name();
         String key = commands.key(name);
-        // Before the statement: a look at the row must not miss a hold that this client has ended itself.
-        Holds.Held held = parts.holds().remove(key, request.holderId());
         AcquireRequest requeue = request.requeue();
         if (held != null && requeue == null && !isPool()) {
             if (table.release(link, key, held.base(), request.holderId())) {
@@ -188,9 +189,10 @@ final class SqlLockStore implements LockStore {
 
     @Override
     public CompletionStage<Boolean> abandon(String name, String holderId) {
+        // Whatever becomes of the command: the id is of no use to this client any more.
+        parts.messages().served(holderId);
+        parts.holds().end(commands.key(name), holderId);
         return workers.submit(link -> {
-            parts.messages().served(holderId);
-            parts.holds().remove(commands.key(name), holderId);
             Commands.Decided<Boolean> decided =
                     commands.decide(link, name, null, decision -> decision.abandon(holderId));
             return decided != null && decided.reply();
