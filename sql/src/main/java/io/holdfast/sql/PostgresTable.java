@@ -119,11 +119,16 @@ final class PostgresTable extends LockTable {
         return taken;
     }
 
+    /**
+     * Adds a random number of its own to the version: a statement that something on the way executes twice must not make
+     * two rows that a write cannot tell apart.
+     */
     @Override
     void make(Link link, String key, String shown, long version) throws SQLException {
         link.update(
                 "INSERT INTO holdfast_lock (lock_key, base, holder, ends, settings, lease, queue, holders, contended,"
-                        + " version, name) VALUES (?, 0, '', clock_timestamp(), 0, 0, '', '', 0, ?, ?)"
+                        + " version, name) VALUES (?, 0, '', clock_timestamp(), 0, 0, '', '', 0,"
+                        + " ? + FLOOR(random() * 9007199254740992)::BIGINT, ?)"
                         + " ON CONFLICT DO NOTHING",
                 key,
                 version,

@@ -14,8 +14,8 @@ class HoldsTest {
     private void granted(String holderId) {
         receivers.deliver(
                 false,
-                new NameMessage.Granted(new PushedGrant(
-                        "a", holderId, 7, 0, 1_000, PushedGrant.NO_NONCE, 0, PushedGrant.ALWAYS)));
+                new NameMessage.Granted(
+                        new PushedGrant("a", holderId, 7, 0, 1_000, PushedGrant.NO_NONCE, 0, PushedGrant.ALWAYS)));
     }
 
     @Test

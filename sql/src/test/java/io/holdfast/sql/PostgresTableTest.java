@@ -36,6 +36,19 @@ class PostgresTableTest extends TableTest {
         assertThat(read().holder()).isEqualTo("hf-a:1");
     }
 
+    /** Two holders, if a write for the first row of a name fits a row that the same statement has made once more. */
+    @Test
+    void aMakeThatIsExecutedTwiceMakesTwoVersions() throws SQLException {
+        table.make(link, key, "name", 5);
+        Row read = read();
+        take("hf-a:1");
+        table.make(link, key, "name", 5);
+        Row.Change grant = new Row.Change(
+                read.base() + 1, "hf-b:1", read.nowMicros() + 60_000_000, 0, 60_000, "", "", 0);
+        assertThat(table.write(link, key, read, grant, List.of(), false)).isFalse();
+        assertThat(read().holder()).isEqualTo("hf-a:1");
+    }
+
     /** A purge that waited for the take, and looked at its subselect alone, deleted the row of a held lock. */
     @Test
     void aPurgePassesByARowThatIsBeingTaken() throws SQLException {

@@ -50,8 +50,9 @@ abstract class TableTest {
     void aTakeNeedsARow() throws SQLException {
         assertThat(table.take(link, key, "hf-a:1", 30_000)).isNull();
         table.make(link, key, "name", 5);
+        long version = read().version();
         table.make(link, key, "name", 6);
-        assertThat(read().version()).isEqualTo(5);
+        assertThat(read().version()).isEqualTo(version).isGreaterThanOrEqualTo(5);
         assertThat(take("hf-a:1")).isPositive();
         assertThat(read().holder()).isEqualTo("hf-a:1");
         assertThat(requireNonNull(table.take(link, key, "hf-b:1", 30_000)).base())
