@@ -130,6 +130,7 @@ final class Connecting {
             properties.setProperty("connectTimeout", "2000");
             properties.setProperty("socketTimeout", "3000");
         }
+        settings.given().addTo(properties);
         return properties;
     }
 

@@ -37,6 +37,6 @@ public final class SqlLockStoreProvider implements LockStoreProvider {
 
     @Override
     public LockStore open(URI uri, StoreContext context) {
-        return SqlOpening.open(uri, context);
+        return SqlOpening.open(SqlSettings.parse(uri), context);
     }
 }

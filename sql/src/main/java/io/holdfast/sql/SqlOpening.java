@@ -2,15 +2,13 @@ package io.holdfast.sql;
 
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.StoreContext;
-import java.net.URI;
 
 /** Opens the store: finds the driver, connects, looks at the tables, and joins the parts. */
 final class SqlOpening {
 
     private SqlOpening() {}
 
-    static LockStore open(URI uri, StoreContext context) {
-        SqlSettings settings = SqlSettings.parse(uri);
+    static LockStore open(SqlSettings settings, StoreContext context) {
         SqlErrors errors = new SqlErrors(settings);
         Connecting connecting = new Connecting(Drivers.find(settings), settings, context, errors);
         Link first = connecting.connect();

@@ -15,8 +15,16 @@ import java.util.regex.Pattern;
  * @param url for the driver; may hold a password
  * @param shown the URL for messages: without its parameters
  * @param secrets the passwords in the URL
+ * @param given what the caller tells the driver beside the URL
  */
-record SqlSettings(Kind kind, String url, String shown, boolean createTable, boolean notifies, List<String> secrets) {
+record SqlSettings(
+        Kind kind,
+        String url,
+        String shown,
+        boolean createTable,
+        boolean notifies,
+        List<String> secrets,
+        DriverProperties given) {
 
     /** The databases that can keep locks. */
     enum Kind {
@@ -73,7 +81,10 @@ record SqlSettings(Kind kind, String url, String shown, boolean createTable, boo
     }
 
     static SqlSettings parse(URI uri) {
-        String text = uri.toString();
+        return parse(uri.toString(), DriverProperties.none());
+    }
+
+    static SqlSettings parse(String text, DriverProperties given) {
         String rest = text.substring("jdbc:".length());
         String protocol = rest.substring(0, Math.max(0, rest.indexOf(':'))).toLowerCase(Locale.ROOT);
         Kind kind = kind(protocol);
@@ -106,7 +117,7 @@ record SqlSettings(Kind kind, String url, String shown, boolean createTable, boo
         }
         String tail = kept.isEmpty() ? "" : (kind == Kind.H2 ? ";" : "?") + String.join(separator, kept);
         String shown = hidden(address.replaceFirst("//[^/]*@", "//"), secrets);
-        return new SqlSettings(kind, address + tail, shown, createTable, notify, List.copyOf(secrets));
+        return new SqlSettings(kind, address + tail, shown, createTable, notify, List.copyOf(secrets), given);
     }
 
     private static void addSecret(List<String> secrets, String value) {
@@ -146,7 +157,12 @@ record SqlSettings(Kind kind, String url, String shown, boolean createTable, boo
         throw new IllegalArgumentException("store URI: \"jdbc:" + protocol + why + EXPECTED);
     }
 
-    private static boolean isSecret(String parameter) {
+    /** Returns the same with this answer to whether missing tables are made. */
+    SqlSettings creating(boolean creates) {
+        return new SqlSettings(kind, url, shown, creates, notifies, secrets, given);
+    }
+
+    static boolean isSecret(String parameter) {
         String name = parameter.toLowerCase(Locale.ROOT);
         return name.contains("password") || name.contains("secret") || name.contains("token");
     }
@@ -161,9 +177,9 @@ record SqlSettings(Kind kind, String url, String shown, boolean createTable, boo
         };
     }
 
-    /** Returns a text without the passwords of the URL. */
+    /** Returns a text without the passwords of the URL and of the caller. */
     String hidden(String text) {
-        return hidden(text, secrets);
+        return given.hidden(hidden(text, secrets));
     }
 
     private static String hidden(String text, List<String> secrets) {
