@@ -30,8 +30,8 @@ import org.springframework.core.env.Environment;
 import org.springframework.core.task.VirtualThreadTaskExecutor;
 
 /**
- * Makes a {@link LockClient} bean, on {@code holdfast.store} or otherwise on the application's own Redis, and makes
- * {@code @Locked} work. Uses these beans: {@link LockListener}s, {@link LockClientCustomizer}s, and a {@link
+ * Makes a {@link LockClient} bean, on {@code holdfast.store} or otherwise on the application's own Redis or
+ * database, and makes {@code @Locked} work. Uses these beans: {@link LockListener}s, {@link LockClientCustomizer}s, and a {@link
  * LockStoreFactory}.
  *
  * @see <a href="https://github.com/holdfast-lock/holdfast/blob/main/docs/spring.md#settings">Settings</a>
@@ -46,6 +46,9 @@ import org.springframework.core.task.VirtualThreadTaskExecutor;
 @Import(LockedConfiguration.class)
 @ImportRuntimeHints(HoldfastAutoConfiguration.Hints.class)
 public final class HoldfastAutoConfiguration {
+
+    /** The name of the bean. */
+    static final String CLIENT = "holdfastLockClient";
 
     private static final System.Logger LOG = System.getLogger(HoldfastAutoConfiguration.class.getName());
 
@@ -125,7 +128,7 @@ public final class HoldfastAutoConfiguration {
 
         private static final int CLIENT_NAME_MAX = 100;
 
-        @Bean
+        @Bean(CLIENT)
         @ConditionalOnMissingBean
         LockClient holdfastLockClient(
                 HoldfastProperties properties,

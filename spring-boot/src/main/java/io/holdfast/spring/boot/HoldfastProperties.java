@@ -20,8 +20,12 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * }</pre>
  *
  * @param enabled Whether to make a LockClient. Without one, an application with locked methods does not start.
- * @param store URI of the store, for example redis://host, redlock://a,b,c, zookeeper://host or memory:name. By default
- *     the Redis of spring.data.redis.*.
+ * @param store URI of the store, for example redis://host, redlock://a,b,c, zookeeper://host, jdbc:postgresql://host/app
+ *     or memory:name; or datasource, for the database of the application. By default the Redis of spring.data.redis.*,
+ *     and the application's database if there is no Redis.
+ * @param datasource Name of the DataSource bean whose database keeps the locks. Needed if there are several.
+ * @param createTable Whether to make the tables of the locks in the application's database if they are missing. By
+ *     default only in an H2 database in memory.
  * @param connectionFactory Name of the RedisConnectionFactory bean whose settings are used. Needed if there are
  *     several.
  * @param namePrefix Prefix of the Redis keys of locks, before the lock's name. By default "lock:". Empty to share locks
@@ -48,6 +52,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 public record HoldfastProperties(
         @DefaultValue("true") boolean enabled,
         @Nullable String store,
+        @Nullable String datasource,
+        @Nullable Boolean createTable,
         @Nullable String connectionFactory,
         @Nullable String namePrefix,
         @Nullable String internalPrefix,

@@ -11,7 +11,9 @@ final class LockStoreFailureAnalyzer extends AbstractFailureAnalyzer<LockStoreEx
     protected FailureAnalysis analyze(Throwable rootFailure, LockStoreException cause) {
         return new FailureAnalysis(
                 "The store of the locks cannot be used: " + cause.getMessage(),
-                "Check that the server is up, and check spring.data.redis.* or holdfast.store. The application does"
+                "Check that the server is up, and check spring.data.redis.*, spring.datasource.* or holdfast.store. If the"
+                        + " tables of the locks are missing in the application's database, make them in a migration,"
+                        + " or set holdfast.create-table=true. The application does"
                         + " not start without its store, because nothing runs without its lock. With"
                         + " holdfast.startup=lazy it starts, and calls of locked methods fail until the store is"
                         + " there.",
