@@ -6,6 +6,7 @@ import io.holdfast.spi.AcquireAllReply;
 import io.holdfast.spi.AcquireReply;
 import io.holdfast.spi.AcquireRequest;
 import io.holdfast.spi.CardStore;
+import io.holdfast.spi.Finding;
 import io.holdfast.spi.ForceReply;
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.ReleaseReply;
@@ -237,6 +238,11 @@ final class SqlLockStore implements LockStore {
             details.put("messagesHeard", parts.messages().isHeard());
             return new StoreHealth(true, details);
         });
+    }
+
+    @Override
+    public CompletionStage<List<Finding>> diagnose(String name) {
+        return workers.submit(link -> parts.diagnosis().of(link, commands.key(name)));
     }
 
     @Override

@@ -47,7 +47,8 @@ final class SqlOpening {
                 holds,
                 new SqlCards(table, workers, context.clientId()),
                 new Places(workers),
-                purge));
+                purge,
+                new SqlDiagnosis(settings, connecting::connect, connecting::isPooled)));
     }
 
     static LockTable table(SqlSettings settings) {

@@ -11,7 +11,8 @@ record SqlParts(
         Holds holds,
         SqlCards cards,
         Places places,
-        Purge purge)
+        Purge purge,
+        SqlDiagnosis diagnosis)
         implements AutoCloseable {
 
     @Override

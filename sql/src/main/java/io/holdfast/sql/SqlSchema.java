@@ -38,7 +38,8 @@ final class SqlSchema {
         }
     }
 
-    private static void probe(Link link) throws SQLException {
+    /** Tries each right that the commands need, and changes nothing. */
+    static void probe(Link link) throws SQLException {
         for (String probe : PROBES) {
             link.update(probe);
         }
