@@ -90,9 +90,16 @@ final class Failures implements IParameterExceptionHandler, IExecutionExceptionH
         if (code == ExitCode.INTERNAL && !(e instanceof CliException)) {
             io.complain("unexpected " + e + " (--debug shows where)");
         } else {
-            io.complain(String.valueOf(e.getMessage()));
+            io.complain(e.getMessage() + wayToDriver(e));
         }
         return traced(e, code);
+    }
+
+    /** Users of an archive have no class path, but a variable that its launcher reads. */
+    private static String wayToDriver(Exception e) {
+        return String.valueOf(e.getMessage()).matches("(?s).* needs the driver .* which is not on the class path")
+                ? " (expected: the path of its jar in HOLDFAST_DRIVER)"
+                : "";
     }
 
     private int traced(Exception e, int code) {

@@ -44,6 +44,15 @@ class LauncherTest {
         assertThat(Files.readAllLines(root.resolve("options"))).contains("-XX:+DisplayVMOutputToStderr");
     }
 
+    /** Drivers of databases that are not in the archive. */
+    @Test
+    void aDriverComesBehindTheJars() throws Exception {
+        checkout();
+        shell("HOLDFAST_DRIVER=/opt/a.jar:/opt/b.jar exec ./holdfast ls", 0);
+        assertThat(Files.readAllLines(root.resolve("options")))
+                .contains(root + "/demo/target/holdfast/lib/*:/opt/a.jar:/opt/b.jar");
+    }
+
     @Test
     void testPrintsTheNumbersOnly() throws Exception {
         checkout();

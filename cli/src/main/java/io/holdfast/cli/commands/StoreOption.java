@@ -5,6 +5,7 @@ import io.holdfast.LockClient;
 import io.holdfast.cli.console.CliException;
 import io.holdfast.cli.console.ExitCode;
 import io.holdfast.cli.console.Shell;
+import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
@@ -44,7 +45,11 @@ final class StoreOption {
         if (uri == null) {
             return "";
         }
-        return "--store " + (uri.contains("@") ? "\"$" + VARIABLE + "\"" : Shell.word(uri)) + " ";
+        return "--store " + (hasLogin(uri) ? "\"$" + VARIABLE + "\"" : Shell.word(uri)) + " ";
+    }
+
+    private static boolean hasLogin(String uri) {
+        return uri.contains("@") || uri.toLowerCase(Locale.ROOT).contains("password");
     }
 
     /**

@@ -40,7 +40,7 @@ final class UserProjects {
 
     /** Those that a store needs, and the command line, which has all stores. */
     private static final List<String> MODULES =
-            List.of("history", "core", "jdbc", "quorum", "redis", "zookeeper", "console", "cli");
+            List.of("history", "core", "jdbc", "sql", "quorum", "redis", "zookeeper", "console", "cli");
 
     private static final long MINUTES = 9;
 

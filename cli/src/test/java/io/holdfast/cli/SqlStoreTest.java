@@ -1,0 +1,73 @@
+package io.holdfast.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.LockStoreException;
+import io.holdfast.cli.console.ExitCode;
+import io.holdfast.cli.console.Io;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Path;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The commands that take a store, on a database. Its drivers are in the archive. */
+class SqlStoreTest {
+
+    /** What the first page shows: no server, and no step before. */
+    @Test
+    void aCommandRunsUnderALockInAFileWithoutAServer(@TempDir Path dir) {
+        String store = "jdbc:h2:" + dir.resolve("locks") + ";AUTO_SERVER=TRUE;createTable=true";
+        try (CliProcess exec = CliProcess.start(
+                "exec",
+                "--store",
+                store,
+                "report",
+                "--",
+                "sh",
+                "-c",
+                "echo running; read line; echo $HOLDFAST_TOKEN")) {
+            exec.awaitOut("running");
+            InProcess seen = InProcess.run("inspect", "--store", store, "report");
+            assertThat(seen.exitCode()).as("%s%s", seen.out(), seen.err()).isZero();
+            assertThat(seen.out()).contains("hf-");
+            try (CliProcess second = CliProcess.run("exec", "--store", store, "-n", "report", "--", "true")) {
+                assertThat(second.exitCode()).as(second.err()).isEqualTo(ExitCode.NOT_ACQUIRED);
+            }
+            exec.type("go on\n");
+            assertThat(exec.exitCode()).isZero();
+            assertThat(exec.out().lines().toList().get(1)).matches("\\d{5,19}");
+        }
+        InProcess doctor = InProcess.run("doctor", "--store", store);
+        assertThat(doctor.exitCode()).as("%s%s", doctor.out(), doctor.err()).isZero();
+        assertThat(doctor.out())
+                .contains("OK       version      H2 2.", "OK       storage", "WRITE_DELAY is 0", "0 errors, ");
+    }
+
+    /** The driver of PostgreSQL is there: otherwise the message would name it. */
+    @Test
+    void aServerThatIsAwayIsUnavailableAndNoPasswordIsShown() {
+        try (CliProcess ls = CliProcess.start(
+                Map.of("HOLDFAST_STORE", "jdbc:postgresql://127.0.0.1:1/app?user=app&password=s3cret"), "ls")) {
+            assertThat(ls.exitCode()).isEqualTo(ExitCode.STORE_UNAVAILABLE);
+            assertThat(ls.err())
+                    .contains("jdbc:postgresql://127.0.0.1:1/app cannot be connected to")
+                    .doesNotContain("s3cret");
+        }
+    }
+
+    @Test
+    void aMissingDriverIsNamedWithTheWayOut() {
+        StringWriter err = new StringWriter();
+        Failures failures =
+                new Failures(new Io(new PrintWriter(new StringWriter()), new PrintWriter(err, true)), () -> false);
+        failures.handleExecutionException(
+                new LockStoreException(
+                        "jdbc:x://db/app needs the driver org.x:x, which is not on the class path", "x", null),
+                null,
+                null);
+        assertThat(err.toString())
+                .endsWith("which is not on the class path (expected: the path of its jar in HOLDFAST_DRIVER)\n");
+    }
+}
