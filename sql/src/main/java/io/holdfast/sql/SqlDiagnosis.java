@@ -99,7 +99,8 @@ final class SqlDiagnosis {
 
     void clock(Link link, String now, List<Finding> findings) throws SQLException {
         long sent = System.currentTimeMillis();
-        Long micros = link.first("SELECT CAST(EXTRACT(EPOCH FROM " + now + ") * 1000000 AS BIGINT)", row -> row.getLong(1));
+        Long micros =
+                link.first("SELECT CAST(EXTRACT(EPOCH FROM " + now + ") * 1000000 AS BIGINT)", row -> row.getLong(1));
         long half = sent + (System.currentTimeMillis() - sent) / 2;
         findings.add(clock(Duration.between(Instant.ofEpochMilli(half), instant(micros == null ? 0 : micros))));
     }

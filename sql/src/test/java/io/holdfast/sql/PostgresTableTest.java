@@ -43,8 +43,8 @@ class PostgresTableTest extends TableTest {
         Row read = read();
         take("hf-a:1");
         table.make(link, key, "name", 5);
-        Row.Change grant = new Row.Change(
-                read.base() + 1, "hf-b:1", read.nowMicros() + 60_000_000, 0, 60_000, "", "", 0);
+        Row.Change grant =
+                new Row.Change(read.base() + 1, "hf-b:1", read.nowMicros() + 60_000_000, 0, 60_000, "", "", 0);
         assertThat(table.write(link, key, read, grant, List.of(), false)).isFalse();
         assertThat(read().holder()).isEqualTo("hf-a:1");
     }

@@ -99,8 +99,8 @@ class SqlSettingsTest {
     @Test
     void aMissingDriverIsNamed() {
         for (SqlSettings.Kind kind : SqlSettings.Kind.values()) {
-            SqlSettings settings = new SqlSettings(
-                    kind, "jdbc:none:x", "jdbc:x", false, true, List.of(), DriverProperties.none());
+            SqlSettings settings =
+                    new SqlSettings(kind, "jdbc:none:x", "jdbc:x", false, true, List.of(), DriverProperties.none());
             assertThatThrownBy(() -> Drivers.find(settings))
                     .isInstanceOf(StoreException.class)
                     .hasMessage("jdbc:x needs the driver " + kind.artifact() + ", which is not on the class path");
