@@ -73,10 +73,10 @@ class PermitsCommandsTest extends WithRedis {
     @Test
     void execSaysWhoHoldsThePermitsThatItDidNotGet() {
         take(locks.permits("busy", 2).weight(2));
-        try (CliProcess exec = exec("--permits", "2", "-w", "1s", "busy", "--", "false")) {
+        try (CliProcess exec = exec("--permits", "2", "-w", "3s", "busy", "--", "false")) {
             assertThat(exec.exitCode()).isEqualTo(75);
             assertThat(exec.err())
-                    .startsWith("holdfast: busy: not acquired within 1s, 2 of 2 permits are held by ")
+                    .startsWith("holdfast: busy: not acquired within 3s, 2 of 2 permits are held by ")
                     .hasLineCount(1);
         }
         assertThat(locks.permits("busy", 2).inspect().waiting()).isZero();
@@ -159,10 +159,10 @@ class PermitsCommandsTest extends WithRedis {
             one.awaitOut("reading catalog\n");
             two.awaitOut("reading catalog\n");
             assertThat(locks.tryAcquireWrite("catalog")).isEmpty();
-            try (CliProcess writer = exec("--write", "-w", "1s", "catalog", "--", "echo", "written")) {
+            try (CliProcess writer = exec("--write", "-w", "3s", "catalog", "--", "echo", "written")) {
                 assertThat(writer.exitCode()).isEqualTo(75);
                 assertThat(writer.err())
-                        .startsWith("holdfast: catalog: not acquired within 1s, 2 readers have it: ")
+                        .startsWith("holdfast: catalog: not acquired within 3s, 2 readers have it: ")
                         .hasLineCount(1);
             }
             one.type("go on\n");
