@@ -2,6 +2,7 @@ package io.holdfast.sql;
 
 import io.holdfast.spi.Finding;
 import io.holdfast.spi.StoreException;
+import io.holdfast.spi.TimeSource;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
@@ -23,12 +24,14 @@ final class SqlDiagnosis {
     private final SqlSettings settings;
     private final Workers.Connector connector;
     private final BooleanSupplier pooled;
+    private final TimeSource time;
 
     /** @param pooled whether a pooler was seen between this client and the database */
-    SqlDiagnosis(SqlSettings settings, Workers.Connector connector, BooleanSupplier pooled) {
+    SqlDiagnosis(SqlSettings settings, Workers.Connector connector, BooleanSupplier pooled, TimeSource time) {
         this.settings = settings;
         this.connector = connector;
         this.pooled = pooled;
+        this.time = time;
     }
 
     /** Returns all findings, with the row of the lock of this key. */
@@ -98,10 +101,10 @@ final class SqlDiagnosis {
     }
 
     void clock(Link link, String now, List<Finding> findings) throws SQLException {
-        long sent = System.currentTimeMillis();
+        long sent = time.wallMillis();
         Long micros =
                 link.first("SELECT CAST(EXTRACT(EPOCH FROM " + now + ") * 1000000 AS BIGINT)", row -> row.getLong(1));
-        long half = sent + (System.currentTimeMillis() - sent) / 2;
+        long half = sent + (time.wallMillis() - sent) / 2;
         findings.add(clock(Duration.between(Instant.ofEpochMilli(half), instant(micros == null ? 0 : micros))));
     }
 
@@ -118,7 +121,7 @@ final class SqlDiagnosis {
                 : Finding.warning(
                         "clock",
                         text + "; leases do not depend on that, but fencing tokens grow by the database's clock",
-                        "synchronise both clocks");
+                        "synchronize both clocks");
     }
 
     void ask(List<Finding> findings, String subject, Question question) {

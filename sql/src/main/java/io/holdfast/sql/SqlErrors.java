@@ -20,6 +20,9 @@ final class SqlErrors {
     private static final Set<String> NOT_EXECUTED =
             Set.of("40001", "40P01", "55P03", "57014", "25P03", "57P03", "0A000", "26000", "25006", "HYT00");
 
+    /** Idle in transaction: PostgreSQL rolls back, and ends the session. */
+    private static final String ENDS_SESSION = "25P03";
+
     /** Missing: table, column; H2's table, column. Not allowed; H2's right. Wrong login. */
     private static final Set<String> NO_TABLE = Set.of("42P01", "42703", "42S02", "42S03", "42S04", "42S22");
 
@@ -48,8 +51,8 @@ final class SqlErrors {
 
     /** Returns whether nothing may be sent over the connection after this error. */
     boolean breaksConnection(SQLException error) {
-        boolean readOnly = is(MYSQL_READ_ONLY, error);
-        return readOnly || !(isNotExecuted(error) || NO_TABLE.contains(state(error)) || isNoRight(error));
+        boolean ended = ENDS_SESSION.equals(state(error)) || is(MYSQL_READ_ONLY, error);
+        return ended || !(isNotExecuted(error) || NO_TABLE.contains(state(error)) || isNoRight(error));
     }
 
     /** MySQL has one state for many errors, so its numbers count. */

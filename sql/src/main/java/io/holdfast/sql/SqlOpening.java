@@ -48,7 +48,7 @@ final class SqlOpening {
                 new SqlCards(table, workers, context.clientId()),
                 new Places(workers),
                 purge,
-                new SqlDiagnosis(settings, connecting::connect, connecting::isPooled)));
+                new SqlDiagnosis(settings, connecting::connect, connecting::isPooled, context.time())));
     }
 
     static LockTable table(SqlSettings settings) {

@@ -80,7 +80,8 @@ class SqlDiagnosisTest {
                     () -> {
                         throw new AssertionError("it hears nothing");
                     },
-                    () -> true);
+                    () -> true,
+                    TimeSource.system());
             assertThat(one(diagnosis.of(link, "none"), "pooler").severity()).isEqualTo(Severity.WARNING);
         }
     }

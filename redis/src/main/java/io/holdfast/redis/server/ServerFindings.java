@@ -147,7 +147,7 @@ public final class ServerFindings {
                 : Finding.warning(
                         "clock",
                         text + "; leases do not depend on that, but fencing tokens grow by the server's clock",
-                        "synchronise both clocks");
+                        "synchronize both clocks");
     }
 
     /**
