@@ -1,6 +1,5 @@
 package io.holdfast.sql;
 
-import io.holdfast.record.NameMessage;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -12,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * The statements for H2. The key is that of the name alone. An update that had to wait for the row looks at it again,
  * and the clock stands still within a statement: so a wait can only shorten a hold.
  */
-final class H2Table extends LockTable {
+final class H2Table extends NameKeyTable {
 
     private static final String DUPLICATE_KEY = "23505";
 
@@ -24,28 +23,18 @@ final class H2Table extends LockTable {
             + " version = version + 1 WHERE lock_key = ? AND queue = '' AND holders = '' AND ends <= " + now() + " AND "
             + now() + " <= " + instant() + ")";
 
-    private final String write = "UPDATE holdfast_lock SET base = ?, holder = ?, ends = " + instant()
-            + ", settings = ?, lease = ?, queue = ?, holders = ?, contended = ?, version = version + 1"
-            + " WHERE lock_key = ? AND base = ? AND version = ? AND " + now() + " <= " + instant();
-
     private final String renew = "SELECT queue, " + micros(now())
             + " FROM FINAL TABLE (UPDATE holdfast_lock SET ends = GREATEST(ends, DATEADD(MILLISECOND, ?, " + now()
             + ")), settings = GREATEST(settings, ?), version = version + 1 WHERE lock_key = ? AND base = ? AND"
             + " holder = ? AND settings <= ? AND ends > " + now() + ")";
 
+    H2Table() {
+        super("CURRENT_TIMESTAMP(6)", "DATEADD(MICROSECOND, ?, TIMESTAMP WITH TIME ZONE '1970-01-01 00:00:00+00')");
+    }
+
     @Override
     String columns() {
         return columns;
-    }
-
-    @Override
-    String instant() {
-        return "DATEADD(MICROSECOND, ?, TIMESTAMP WITH TIME ZONE '1970-01-01 00:00:00+00')";
-    }
-
-    @Override
-    String now() {
-        return "CURRENT_TIMESTAMP(6)";
     }
 
     @Override
@@ -97,47 +86,6 @@ final class H2Table extends LockTable {
             }
         }
         return rows;
-    }
-
-    @Override
-    @Nullable
-    Row readLocked(Link link, String key) throws SQLException {
-        return link.first(
-                "SELECT " + columns + " FROM holdfast_lock WHERE lock_key = ? FOR UPDATE",
-                result -> row(result, 1),
-                key);
-    }
-
-    /** Sends nothing: other clients look at the rows. */
-    @Override
-    boolean write(Link link, String key, Row before, Row.Change after, List<NameMessage> messages, boolean pool)
-            throws SQLException {
-        return link.update(
-                        write,
-                        after.base(),
-                        after.holder(),
-                        after.endMicros(),
-                        after.settings(),
-                        after.leaseMillis(),
-                        after.queue(),
-                        after.holders(),
-                        after.contended(),
-                        key,
-                        before.base(),
-                        before.version(),
-                        before.nowMicros() + Link.LATE_MICROS)
-                > 0;
-    }
-
-    @Override
-    boolean release(Link link, String key, long base, String holderId) throws SQLException {
-        return link.update(
-                        "UPDATE holdfast_lock SET holder = '', ends = " + now() + ", version = version + 1 WHERE"
-                                + " lock_key = ? AND base = ? AND holder = ? AND queue = '' AND ends > " + now(),
-                        key,
-                        base,
-                        holderId)
-                > 0;
     }
 
     @Override

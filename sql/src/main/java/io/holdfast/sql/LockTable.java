@@ -1,5 +1,7 @@
 package io.holdfast.sql;
 
+import static java.util.stream.Collectors.toMap;
+
 import io.holdfast.record.NameMessage;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -80,6 +82,13 @@ abstract class LockTable {
                 result -> row(result, 1),
                 key);
         return noted(link, row, sent);
+    }
+
+    /** Runs a query for keys, each followed by its {@link Row}. */
+    static Map<String, Row> byKey(Link link, String query, Object... parameters) throws SQLException {
+        record Found(String key, Row row) {}
+        return link.query(query, result -> new Found(result.getString(1), row(result, 2)), parameters).stream()
+                .collect(toMap(Found::key, Found::row));
     }
 
     static @Nullable Row noted(Link link, @Nullable Row row, long sentNanos) {

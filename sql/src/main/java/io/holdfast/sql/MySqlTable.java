@@ -1,8 +1,5 @@
 package io.holdfast.sql;
 
-import static java.util.stream.Collectors.toMap;
-
-import io.holdfast.record.NameMessage;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
@@ -18,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * can only shorten a hold. No assignment reads a column that another one writes: both databases assign from left to
  * right, and later ones would see the new value.
  */
-final class MySqlTable extends LockTable {
+final class MySqlTable extends NameKeyTable {
 
     /** So many holds are renewed by one statement, whose text grows with them. */
     private static final int RENEWED_TOGETHER = 100;
@@ -34,10 +31,6 @@ final class MySqlTable extends LockTable {
             + ")), holder = ?, ends = " + later("?") + ", lease = ?, settings = 0, contended = 0,"
             + " version = version + 1 WHERE lock_key = ? AND queue = '' AND holders = '' AND ends <= " + now() + " AND "
             + now() + " <= " + instant();
-
-    private final String write = "UPDATE holdfast_lock SET base = ?, holder = ?, ends = " + instant()
-            + ", settings = ?, lease = ?, queue = ?, holders = ?, contended = ?, version = version + 1"
-            + " WHERE lock_key = ? AND base = ? AND version = ? AND " + now() + " <= " + instant();
 
     /** A renewal as a row of a table. Its key has the collation of the column, or the index would be of no use. */
     private static final String RENEWAL = "SELECT CONVERT(? USING ascii) COLLATE ascii_bin AS k, ? AS b,"
@@ -55,19 +48,13 @@ final class MySqlTable extends LockTable {
             + " ON h.lock_key = l.k SET h.ends = GREATEST(h.ends, " + later("l.lease")
             + "), h.settings = GREATEST(h.settings, l.seq), h.version = h.version + 1";
 
+    MySqlTable() {
+        super("UTC_TIMESTAMP(6)", "TIMESTAMPADD(MICROSECOND, ?, " + EPOCH + ")");
+    }
+
     @Override
     String columns() {
         return columns;
-    }
-
-    @Override
-    String instant() {
-        return "TIMESTAMPADD(MICROSECOND, ?, " + EPOCH + ")";
-    }
-
-    @Override
-    String now() {
-        return "UTC_TIMESTAMP(6)";
     }
 
     @Override
@@ -124,56 +111,11 @@ final class MySqlTable extends LockTable {
 
     @Override
     Map<String, Row> readAll(Link link, List<String> keys) throws SQLException {
-        record Found(String key, Row row) {}
-        return link
-                .query(
-                        "SELECT lock_key, " + columns + " FROM holdfast_lock WHERE lock_key IN (?"
-                                + ", ?".repeat(keys.size() - 1) + ")",
-                        result -> new Found(result.getString(1), row(result, 2)),
-                        keys.toArray())
-                .stream()
-                .collect(toMap(Found::key, Found::row));
-    }
-
-    @Override
-    @Nullable
-    Row readLocked(Link link, String key) throws SQLException {
-        return link.first(
-                "SELECT " + columns + " FROM holdfast_lock WHERE lock_key = ? FOR UPDATE",
-                result -> row(result, 1),
-                key);
-    }
-
-    /** Sends nothing: other clients look at the rows. */
-    @Override
-    boolean write(Link link, String key, Row before, Row.Change after, List<NameMessage> messages, boolean pool)
-            throws SQLException {
-        return link.update(
-                        write,
-                        after.base(),
-                        after.holder(),
-                        after.endMicros(),
-                        after.settings(),
-                        after.leaseMillis(),
-                        after.queue(),
-                        after.holders(),
-                        after.contended(),
-                        key,
-                        before.base(),
-                        before.version(),
-                        before.nowMicros() + Link.LATE_MICROS)
-                > 0;
-    }
-
-    @Override
-    boolean release(Link link, String key, long base, String holderId) throws SQLException {
-        return link.update(
-                        "UPDATE holdfast_lock SET holder = '', ends = " + now() + ", version = version + 1 WHERE"
-                                + " lock_key = ? AND base = ? AND holder = ? AND queue = '' AND ends > " + now(),
-                        key,
-                        base,
-                        holderId)
-                > 0;
+        return byKey(
+                link,
+                "SELECT lock_key, " + columns + " FROM holdfast_lock WHERE lock_key IN (?"
+                        + ", ?".repeat(keys.size() - 1) + ")",
+                keys.toArray());
     }
 
     @Override
@@ -187,7 +129,7 @@ final class MySqlTable extends LockTable {
 
     /**
      * Changes the rows, then reads them: an update does not tell which ones it has changed. A row counts as renewed if it
-     * shows the number of the renewal and an end that is a lease after the sending, whoever has written it.
+     * has the number of the renewal and an end at least a lease after the sending. Who wrote them does not matter.
      */
     private void renewSome(Link link, List<Renewal> renewals, List<Renewed> renewed) throws SQLException {
         List<Object> parameters = new ArrayList<>();

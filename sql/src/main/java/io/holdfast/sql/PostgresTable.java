@@ -1,7 +1,5 @@
 package io.holdfast.sql;
 
-import static java.util.stream.Collectors.toMap;
-
 import io.holdfast.record.NameMessage;
 import java.sql.SQLException;
 import java.util.List;
@@ -137,12 +135,7 @@ final class PostgresTable extends LockTable {
 
     @Override
     Map<String, Row> readAll(Link link, List<String> keys) throws SQLException {
-        record Found(String key, Row row) {}
-        return link
-                .query(readAll, result -> new Found(result.getString(1), row(result, 2)), (Object)
-                        keys.toArray(String[]::new))
-                .stream()
-                .collect(toMap(Found::key, Found::row));
+        return byKey(link, readAll, (Object) keys.toArray(String[]::new));
     }
 
     @Override

@@ -6,6 +6,7 @@ import io.holdfast.spi.TimeSource;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -102,14 +103,10 @@ final class SqlDiagnosis {
 
     void clock(Link link, String now, List<Finding> findings) throws SQLException {
         long sent = time.wallMillis();
-        Long micros =
-                link.first("SELECT CAST(EXTRACT(EPOCH FROM " + now + ") * 1000000 AS BIGINT)", row -> row.getLong(1));
+        Long micros = link.first("SELECT " + LockTable.standardMicros(now), row -> row.getLong(1));
         long half = sent + (time.wallMillis() - sent) / 2;
-        findings.add(clock(Duration.between(Instant.ofEpochMilli(half), instant(micros == null ? 0 : micros))));
-    }
-
-    private static Instant instant(long micros) {
-        return Instant.EPOCH.plusNanos(Math.multiplyExact(micros, 1_000L));
+        findings.add(clock(Duration.between(
+                Instant.ofEpochMilli(half), Instant.EPOCH.plus(micros == null ? 0 : micros, ChronoUnit.MICROS))));
     }
 
     /** @param difference of the database's clock to ours; negative if the database's is behind */

@@ -1,0 +1,77 @@
+package io.holdfast.sql;
+
+import io.holdfast.record.NameMessage;
+import java.sql.SQLException;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The statements that databases share whose key is that of the name alone, so that a name has one row, and which send no
+ * messages.
+ */
+abstract class NameKeyTable extends LockTable {
+
+    private final String now;
+    private final String instant;
+    private final String write;
+    private final String release;
+
+    /**
+     * @param now as {@link #now} returns it
+     * @param instant as {@link #instant} returns it
+     */
+    NameKeyTable(String now, String instant) {
+        this.now = now;
+        this.instant = instant;
+        this.write = "UPDATE holdfast_lock SET base = ?, holder = ?, ends = " + instant
+                + ", settings = ?, lease = ?, queue = ?, holders = ?, contended = ?, version = version + 1"
+                + " WHERE lock_key = ? AND base = ? AND version = ? AND " + now + " <= " + instant;
+        this.release = "UPDATE holdfast_lock SET holder = '', ends = " + now + ", version = version + 1 WHERE"
+                + " lock_key = ? AND base = ? AND holder = ? AND queue = '' AND ends > " + now;
+    }
+
+    @Override
+    final String instant() {
+        return instant;
+    }
+
+    @Override
+    final String now() {
+        return now;
+    }
+
+    @Override
+    @Nullable
+    final Row readLocked(Link link, String key) throws SQLException {
+        return link.first(
+                "SELECT " + columns() + " FROM holdfast_lock WHERE lock_key = ? FOR UPDATE",
+                result -> row(result, 1),
+                key);
+    }
+
+    /** Sends nothing: other clients look at the rows. */
+    @Override
+    final boolean write(Link link, String key, Row before, Row.Change after, List<NameMessage> messages, boolean pool)
+            throws SQLException {
+        return link.update(
+                        write,
+                        after.base(),
+                        after.holder(),
+                        after.endMicros(),
+                        after.settings(),
+                        after.leaseMillis(),
+                        after.queue(),
+                        after.holders(),
+                        after.contended(),
+                        key,
+                        before.base(),
+                        before.version(),
+                        before.nowMicros() + Link.LATE_MICROS)
+                > 0;
+    }
+
+    @Override
+    final boolean release(Link link, String key, long base, String holderId) throws SQLException {
+        return link.update(release, key, base, holderId) > 0;
+    }
+}
