@@ -46,6 +46,35 @@ public record LockRow(
             .reversed()
             .thenComparing(LockRow::name);
 
+    /**
+     * Returns a row with this queue, which may be in any order.
+     *
+     * @param rate leases a second: all, and those that were handed on
+     */
+    static LockRow of(
+            String name,
+            Optional<Holder> holder,
+            Optional<PermitsInUse> permits,
+            Optional<ReadWriteInUse> readWrite,
+            Set<Flag> flags,
+            List<Queued> queue,
+            double[] rate) {
+        List<Queued> ordered = queue.stream()
+                .sorted(Comparator.comparing(Queued::waited).reversed())
+                .toList();
+        return new LockRow(
+                name,
+                holder,
+                permits,
+                readWrite,
+                flags,
+                queue.stream().mapToInt(Queued::waiters).sum(),
+                ordered.isEmpty() ? Duration.ZERO : ordered.get(0).waited(),
+                ordered,
+                rate[0],
+                rate[1]);
+    }
+
     /** Returns a lock that nobody holds or waits for, as far as is known. */
     public static LockRow free(String name) {
         return unknown(name, Optional.empty(), Optional.empty());
@@ -85,7 +114,7 @@ public record LockRow(
                 : readWrite.isPresent() ? name.substring(DistributedReadWriteLock.SHOWN_PREFIX.length()) : name;
     }
 
-    /** Returns how long the present lease, or the oldest one of several, has been held; empty if no card says so. */
+    /** Returns how long the present lease, or the oldest one of several, has been held; empty if no card has it. */
     public Optional<Duration> heldFor() {
         return Stream.of(
                         holder.stream().flatMap(one -> one.heldFor().stream()),

@@ -170,27 +170,20 @@ final class PictureBuilder {
         queues.forEach((name, queue) -> {
             LockState state = states.get(name);
             Holder holder = holder(name, state);
-            double[] rate = rate(name);
-            LockRow row = new LockRow(
+            LockRow row = LockRow.of(
                     name,
                     Optional.ofNullable(holder),
                     Optional.empty(),
                     Optional.empty(),
                     flags(holder, state, cycles.stream().anyMatch(cycle -> cycle.contains(name))),
-                    queue.stream().mapToInt(Queued::waiters).sum(),
-                    longestWait(queue),
-                    queue.stream()
-                            .sorted(Comparator.comparing(Queued::waited).reversed())
-                            .toList(),
-                    rate[0],
-                    rate[1]);
+                    queue,
+                    rate(name));
             if (holder != null || !queue.isEmpty() || wanted.contains(name) || busiest.contains(name)) {
                 rows.add(row);
             }
         });
         pools.forEach((shown, pool) -> {
-            double[] rate = rate(shown);
-            LockRow row = pool.row(shown, permits.get(pool.name()), rate[0], rate[1]);
+            LockRow row = pool.row(shown, permits.get(pool.name()), rate(shown));
             if (row.permits().orElseThrow().used() > 0
                     || row.waiters() > 0
                     || wanted.contains(shown)
@@ -290,7 +283,7 @@ final class PictureBuilder {
         return flags;
     }
 
-    static Duration longestWait(List<Queued> queue) {
+    private static Duration longestWait(List<Queued> queue) {
         return queue.stream().map(Queued::waited).max(Comparator.naturalOrder()).orElse(Duration.ZERO);
     }
 }

@@ -61,8 +61,13 @@ final class PoolBuilder {
         return !silent.isEmpty();
     }
 
-    /** @param state what the store says; null if it was not asked, so that the cards are believed */
-    LockRow row(String shownName, @Nullable PermitsState state, double acquired, double handedOn) {
+    /**
+     * Returns the row.
+     *
+     * @param state what the store says; null if it was not asked, so that the cards are believed
+     * @param rate leases a second: all, and those that were handed on
+     */
+    LockRow row(String shownName, @Nullable PermitsState state, double[] rate) {
         if (state != null) {
             silent.replaceAll((id, holder) -> present(holder, state));
             silent.values().removeIf(holder -> holder.leases() == 0);
@@ -74,19 +79,14 @@ final class PoolBuilder {
                 .reversed()
                 .thenComparing(holder -> holder.client().id()));
         int used = all.stream().mapToInt(PermitsInUse.Holder::permits).sum();
-        return new LockRow(
+        return LockRow.of(
                 shownName,
                 Optional.empty(),
                 Optional.of(new PermitsInUse(state == null ? used : state.used(), List.copyOf(limits), all)),
                 Optional.empty(),
                 silent.isEmpty() ? Set.of() : Set.of(Flag.DEAD),
-                queue.stream().mapToInt(Queued::waiters).sum(),
-                PictureBuilder.longestWait(queue),
-                queue.stream()
-                        .sorted(Comparator.comparing(Queued::waited).reversed())
-                        .toList(),
-                acquired,
-                handedOn);
+                queue,
+                rate);
     }
 
     /** Returns what a silent client holds by the store's answer. */

@@ -69,19 +69,14 @@ final class ReadWriteBuilder {
         if (!silent.isEmpty()) {
             flags.add(Flag.DEAD);
         }
-        return new LockRow(
+        return LockRow.of(
                 shownName,
                 Optional.empty(),
                 Optional.empty(),
                 Optional.of(new ReadWriteInUse(all)),
                 flags,
-                queue.stream().mapToInt(Queued::waiters).sum(),
-                PictureBuilder.longestWait(queue),
-                queue.stream()
-                        .sorted(Comparator.comparing(Queued::waited).reversed())
-                        .toList(),
-                rate[0],
-                rate[1]);
+                queue,
+                rate);
     }
 
     private static boolean isHeld(ReadWriteInUse.Holder silent, ReadWriteState state) {
