@@ -23,6 +23,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.function.BiFunction;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -165,15 +166,7 @@ public final class InspectCommand implements Callable<Integer> {
                 "waiting", state.waiting(),
                 "waiters", row.waiters(),
                 "queue", LockJson.queue(row),
-                "holders",
-                        state.holds().stream()
-                                .map(hold -> Json.object(
-                                        "holder", hold.holder(),
-                                        "title", hold.title(),
-                                        "permits", hold.permits(),
-                                        "remainingMillis", hold.remaining().toMillis(),
-                                        "fencingToken", Long.toString(hold.fencingToken())))
-                                .toList());
+                "holders", holders(state, "permits", PoolState.Hold::permits));
     }
 
     private static Map<String, @Nullable Object> readWrite(LockRow row, PoolState state) {
@@ -181,15 +174,25 @@ public final class InspectCommand implements Callable<Integer> {
                 "waiting", state.waiting(),
                 "waiters", row.waiters(),
                 "queue", LockJson.queue(row),
-                "holders",
-                        state.holds().stream()
-                                .map(hold -> Json.object(
-                                        "holder", hold.holder(),
-                                        "title", hold.title(),
-                                        "mode", hold.isWriter() ? "write" : "read",
-                                        "remainingMillis", hold.remaining().toMillis(),
-                                        "fencingToken", Long.toString(hold.fencingToken())))
-                                .toList());
+                "holders", holders(state, "mode", hold -> hold.isWriter() ? "write" : "read"));
+    }
+
+    /** Returns the holds, each with what only this kind of pool has. */
+    private static List<Map<String, @Nullable Object>> holders(
+            PoolState state, String own, Function<PoolState.Hold, Object> value) {
+        return state.holds().stream()
+                .map(hold -> Json.object(
+                        "holder",
+                        hold.holder(),
+                        "title",
+                        hold.title(),
+                        own,
+                        value.apply(hold),
+                        "remainingMillis",
+                        hold.remaining().toMillis(),
+                        "fencingToken",
+                        Long.toString(hold.fencingToken())))
+                .toList();
     }
 
     private static String token(LockState state) {

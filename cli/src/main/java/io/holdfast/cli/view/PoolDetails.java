@@ -79,12 +79,8 @@ public record PoolDetails(LockRow row, @Nullable PoolState state, String storeOp
         };
     }
 
-    private static String permits(int count) {
-        return count == 1 ? "1 permit" : count + " permits";
-    }
-
     private static String line(PermitsInUse.Holder holder) {
-        return holder.client().title() + ": " + permits(holder.permits())
+        return holder.client().title() + ": " + PoolState.permits(holder.permits())
                 + (holder.leases() == holder.permits() ? "" : " by " + leases(holder.leases())) + ", the oldest for "
                 + Ages.of(holder.heldFor());
     }
@@ -116,7 +112,7 @@ public record PoolDetails(LockRow row, @Nullable PoolState state, String storeOp
             lines.add("  "
                     + holds.get(0).card().map(ClientCard::title).orElse(Names.printable(client.getKey())) + ": "
                     + (state.kind() == Kind.PERMITS
-                            ? permits(holds.stream()
+                            ? PoolState.permits(holds.stream()
                                             .mapToInt(PoolState.Hold::permits)
                                             .sum()) + " by " + leases(holds.size())
                             : holds.size() + (holds.size() == 1 ? " hold" : " holds")));

@@ -118,7 +118,7 @@ public record PoolState(Kind kind, String name, int used, List<Hold> holds, int 
     /** Returns in words what is held, in the middle of a sentence. */
     public String held() {
         if (kind == Kind.PERMITS) {
-            return used == 1 ? "1 permit is held" : used + " permits are held";
+            return permits(used) + (used == 1 ? " is held" : " are held");
         }
         long writers = holds.stream().filter(Hold::isWriter).count();
         long readers = holds.size() - writers;
@@ -127,10 +127,14 @@ public record PoolState(Kind kind, String name, int used, List<Hold> holds, int 
                 : readers == 0 ? "nobody has it" : readers == 1 ? "1 reader has it" : readers + " readers have it";
     }
 
+    static String permits(int count) {
+        return count == 1 ? "1 permit" : count + " permits";
+    }
+
     /** Returns in words what a hold has. */
     String share(Hold hold) {
         if (kind == Kind.PERMITS) {
-            return hold.permits() == 1 ? "1 permit" : hold.permits() + " permits";
+            return permits(hold.permits());
         }
         return hold.isWriter() ? "writes" : readers(hold);
     }
