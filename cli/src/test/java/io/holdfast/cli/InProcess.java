@@ -3,6 +3,7 @@ package io.holdfast.cli;
 import io.holdfast.cli.console.Io;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -12,6 +13,13 @@ import java.util.List;
  * @param err what it wrote to standard error
  */
 record InProcess(int exitCode, String out, String err) {
+
+    /** Runs a command on a store. */
+    static InProcess on(String store, String command, String... args) {
+        List<String> words = new ArrayList<>(List.of(command, "--store", store));
+        words.addAll(List.of(args));
+        return run(words.toArray(String[]::new));
+    }
 
     static InProcess run(String... args) {
         StringWriter out = new StringWriter();

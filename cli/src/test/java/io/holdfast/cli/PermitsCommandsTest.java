@@ -11,29 +11,13 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /** Permits in {@code exec}, {@code release}, and the commands that look; readers and writers in {@code exec}. */
 class PermitsCommandsTest extends WithRedis {
 
-    private final List<Lease> kept = new ArrayList<>();
-
     private Lease take(Permits permits) {
-        Lease lease = permits.tryAcquire().orElseThrow();
-        kept.add(lease);
-        return lease;
-    }
-
-    @AfterEach
-    void release() {
-        kept.stream().filter(Lease::isValid).forEach(Lease::release);
-    }
-
-    private InProcess run(String command, String... args) {
-        List<String> words = new ArrayList<>(List.of(command, "--store", redis.uri()));
-        words.addAll(List.of(args));
-        return InProcess.run(words.toArray(String[]::new));
+        return keep(permits.tryAcquire().orElseThrow());
     }
 
     private CliProcess exec(String... args) {
@@ -184,7 +168,7 @@ class PermitsCommandsTest extends WithRedis {
             writer.type("go on\n");
             assertThat(writer.exitCode()).isZero();
         }
-        kept.add(locks.tryAcquireRead("catalog").orElseThrow());
+        keep(locks.tryAcquireRead("catalog").orElseThrow());
     }
 
     /** The one inside would wait for the end of the command, which waits for it. */

@@ -6,17 +6,12 @@ import io.holdfast.CardDetail;
 import io.holdfast.Lease;
 import io.holdfast.LockClient;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.concurrent.CompletionStage;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /** Read-write locks in {@code release} and the commands that look. */
 class ReadWriteCommandsTest extends WithRedis {
-
-    private final List<Lease> kept = new ArrayList<>();
 
     private Lease read(String name) {
         return keep(locks.tryAcquireRead(name).orElseThrow());
@@ -24,22 +19,6 @@ class ReadWriteCommandsTest extends WithRedis {
 
     private Lease write(String name) {
         return keep(locks.tryAcquireWrite(name).orElseThrow());
-    }
-
-    private Lease keep(Lease lease) {
-        kept.add(lease);
-        return lease;
-    }
-
-    @AfterEach
-    void release() {
-        kept.stream().filter(Lease::isValid).forEach(Lease::release);
-    }
-
-    private InProcess run(String command, String... args) {
-        List<String> words = new ArrayList<>(List.of(command, "--store", redis.uri()));
-        words.addAll(List.of(args));
-        return InProcess.run(words.toArray(String[]::new));
     }
 
     // --- looks ---

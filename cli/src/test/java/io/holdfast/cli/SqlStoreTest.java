@@ -19,26 +19,7 @@ class SqlStoreTest {
     @Test
     void aCommandRunsUnderALockInAFileWithoutAServer(@TempDir Path dir) {
         String store = "jdbc:h2:" + dir.resolve("locks") + ";AUTO_SERVER=TRUE;createTable=true";
-        try (CliProcess exec = CliProcess.start(
-                "exec",
-                "--store",
-                store,
-                "report",
-                "--",
-                "sh",
-                "-c",
-                "echo running; read line; echo $HOLDFAST_TOKEN")) {
-            exec.awaitOut("running");
-            InProcess seen = InProcess.run("inspect", "--store", store, "report");
-            assertThat(seen.exitCode()).as("%s%s", seen.out(), seen.err()).isZero();
-            assertThat(seen.out()).contains("hf-");
-            try (CliProcess second = CliProcess.run("exec", "--store", store, "-n", "report", "--", "true")) {
-                assertThat(second.exitCode()).as(second.err()).isEqualTo(ExitCode.NOT_ACQUIRED);
-            }
-            exec.type("go on\n");
-            assertThat(exec.exitCode()).isZero();
-            assertThat(exec.out().lines().toList().get(1)).matches("\\d{5,19}");
-        }
+        ExecOnStore.assertRunsUnderALock(store, "-n");
         InProcess doctor = InProcess.run("doctor", "--store", store);
         assertThat(doctor.exitCode()).as("%s%s", doctor.out(), doctor.err()).isZero();
         assertThat(doctor.out())

@@ -159,9 +159,7 @@ class ViewsTest {
     }
 
     private InProcess run(String command, String... args) {
-        List<String> words = new ArrayList<>(List.of(command, "--store", redis.uri()));
-        words.addAll(List.of(args));
-        return InProcess.run(words.toArray(String[]::new));
+        return InProcess.on(redis.uri(), command, args);
     }
 
     private static String line(InProcess result, String name) {
