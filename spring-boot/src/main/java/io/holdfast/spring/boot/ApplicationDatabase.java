@@ -40,16 +40,16 @@ final class ApplicationDatabase {
     static void configure(LockClient.Builder builder, HoldfastProperties properties, ListableBeanFactory beans) {
         String name = name(properties, beans);
         DataSource source = unwrapped(beans.getBean(name, DataSource.class));
-        String url = derived(name, source).getUrl();
+        SimpleDriverDataSource now = derived(name, source);
+        String url = now.getUrl();
         if (!StringUtils.hasText(url)) {
             throw withoutUrl(name, source, null);
         }
         SqlStores.Builder store = store(name, url);
-        SimpleDriverDataSource now = derived(name, source);
         if (now.getUsername() != null) {
             store.user(now.getUsername());
         }
-        // A pool may be told a new password while it runs.
+        // The password of a pool may change while it runs.
         store.password(() -> derived(name, source).getPassword());
         if (HIKARI) {
             Hikari.copy(source, store, url.startsWith("jdbc:h2:") ? "SCHEMA" : "currentSchema");
