@@ -25,7 +25,8 @@ import java.util.concurrent.locks.ReadWriteLock;
  * a thread that reads already may read once more.
  *
  * <p><b>Readers of one client share a hold</b> at the store, unless their leases have a length of their own. A second
- * reader costs no command, and its unlock costs none. If the hold is lost, all of these readers are told.
+ * reader costs no command, and its unlock costs none. If the hold is lost, each of these readers
+ * loses its lease.
  *
  * <p><b>Each half is a {@link DistributedLock}</b>: strict, reentrant, owned by its thread, renewed while it is held. An
  * unlock throws {@link LeaseLostException} if the hold was lost. {@code newCondition} is refused for both halves. {@code

@@ -65,7 +65,7 @@ class OwnRowsTest {
         two.tryAcquire(name).orElseThrow().close();
     }
 
-    /** The first half of the work is lost. Nothing in the row says so. */
+    /** The first half of the work is lost, and the row does not show it. */
     @Test
     void aTransactionThatWasReplacedIsRefusedAtItsCommit() throws Exception {
         try (Lease lease = one.acquire(name);

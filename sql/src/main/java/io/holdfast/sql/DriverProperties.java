@@ -13,7 +13,7 @@ final class DriverProperties {
 
     private final Map<String, Supplier<@Nullable String>> values;
 
-    /** The passwords that a driver was told, so that no message shows them. */
+    /** The passwords that were given to a driver, so that no message shows them. */
     private final Set<String> secrets = ConcurrentHashMap.newKeySet();
 
     DriverProperties(Map<String, Supplier<@Nullable String>> values) {
