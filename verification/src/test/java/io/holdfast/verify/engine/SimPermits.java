@@ -30,6 +30,9 @@ final class SimPermits {
     /** How much later than at its end a loss may be told. */
     private static final long TOLD_NANOS = 10_000_000;
 
+    /** The same after a jump of the wall clocks, as a client compares its two clocks once a second. */
+    private static final long TOLD_AFTER_A_JUMP_NANOS = 1_000_000_000 + TOLD_NANOS;
+
     private final Simulation simulation;
     private final SimRecorder recorder;
     private final SplittableRandom random;
@@ -213,14 +216,20 @@ final class SimPermits {
             }
         }
 
-        /** Who has lost a permit, and still works under it, is told. */
+        /**
+         * Who has lost a permit, and still works under it, is told. What a wall clock ended may be valid again when that
+         * clock was put back.
+         */
         private void look(Lease lease) {
             long paused = process.pausedNanos;
             if (!VerifyEngine.isHeld(lease)) {
                 process.time.schedule(
-                        TOLD_NANOS,
+                        simulation.checks.forgotLately() ? TOLD_AFTER_A_JUMP_NANOS : TOLD_NANOS,
                         () -> require(
-                                released || told == 1 || process.pausedNanos > paused,
+                                released
+                                        || told == 1
+                                        || process.pausedNanos > paused
+                                        || VerifyEngine.isHeld(lease),
                                 "was not told that its permits were lost"));
             }
         }
