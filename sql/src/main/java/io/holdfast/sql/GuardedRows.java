@@ -3,6 +3,7 @@ package io.holdfast.sql;
 import io.holdfast.Lease;
 import io.holdfast.LeaseLostException;
 import io.holdfast.hold.StoredHold;
+import io.holdfast.record.NameMessage;
 import io.holdfast.spi.StoreException;
 import java.sql.Array;
 import java.sql.Connection;
@@ -10,10 +11,11 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.ArrayList;
 import java.util.Collection;
-import java.util.HashSet;
+import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
@@ -109,8 +111,13 @@ final class GuardedRows {
         }
     }
 
-    /** What a statement has found. */
-    private record Found(long database, long server, long transaction, Set<String> keys) {}
+    /**
+     * What a statement has found.
+     *
+     * @param queues of the rows, by their keys
+     * @param nowMicros the database's clock
+     */
+    private record Found(long database, long server, long transaction, Map<String, String> queues, long nowMicros) {}
 
     void lock(Connection connection) throws SQLException {
         holds.values().forEach(StoredHold::tie);
@@ -129,7 +136,7 @@ final class GuardedRows {
             throw elsewhere(null);
         }
         for (Map.Entry<String, StoredHold> each : holds.entrySet()) {
-            if (!found.keys().contains(each.getKey())) {
+            if (!found.queues().containsKey(each.getKey())) {
                 abort(connection);
                 throw lost(each.getValue());
             }
@@ -138,16 +145,53 @@ final class GuardedRows {
     }
 
     void verify(Connection connection) throws SQLException {
+        if (transaction != 0) {
+            verified(connection);
+        }
+    }
+
+    /**
+     * Verifies the transaction, and lets its commit tell the first waiter of each name that the guard has ended. Without
+     * that message the waiter asks again a quarter of a second after it was refused.
+     */
+    void verifyTelling(Connection connection) throws SQLException {
         if (transaction == 0) {
             return;
         }
+        Found found = verified(connection);
+        List<String> channels = new ArrayList<>();
+        List<String> notes = new ArrayList<>();
+        found.queues().forEach((key, queue) -> {
+            StoredHold hold = holds.get(key);
+            if (hold != null && store.sendsMessages()) {
+                QueueText.entries(hold.name(), queue).stream()
+                        .filter(entry -> entry.isAlive(found.nowMicros() * 1_000))
+                        .findFirst()
+                        .map(entry -> new NameMessage.Freed(hold.name(), entry.holderId()))
+                        .ifPresent(message -> {
+                            channels.add(Notes.channel(message.client()));
+                            notes.add(Notes.text(message));
+                        });
+            }
+        });
+        if (!notes.isEmpty()) {
+            try (PreparedStatement statement =
+                    connection.prepareStatement("SELECT pg_notify(m.c, m.p) FROM unnest(?, ?) AS m(c, p)")) {
+                statement.setArray(1, connection.createArrayOf("text", channels.toArray()));
+                statement.setArray(2, connection.createArrayOf("text", notes.toArray()));
+                statement.executeQuery().close();
+            }
+        }
+    }
+
+    private Found verified(Connection connection) throws SQLException {
         Found found;
         try {
             found = find(connection, false);
         } catch (SQLException e) {
             throw explained(e);
         }
-        if (found.transaction() != transaction || !found.keys().containsAll(holds.keySet())) {
+        if (found.transaction() != transaction || !found.queues().keySet().containsAll(holds.keySet())) {
             StoredHold first = holds.values().iterator().next();
             abort(connection);
             throw new LeaseLostException("The transaction must be rolled back: it is not the one that was checked for"
@@ -155,6 +199,7 @@ final class GuardedRows {
                     + ". That one has ended before its commit, for example by an idle timeout or a ROLLBACK that was"
                     + " sent as SQL, or went back to a savepoint before its check");
         }
+        return found;
     }
 
     private boolean isHere(Found found) throws SQLException {
@@ -165,11 +210,13 @@ final class GuardedRows {
 
     /** Locks the rows and answers with one row, even if there are none. A release does not end a guard. */
     private Found find(Connection connection, boolean withHolder) throws SQLException {
-        String sql = "WITH h AS (SELECT h.lock_key FROM " + store.places().get().table()
+        String sql = "WITH h AS (SELECT h.lock_key, h.queue FROM "
+                + store.places().get().table()
                 + " h JOIN unnest(?, ?, ?) AS r(k, b, id) ON h.lock_key = r.k AND h.base = r.b"
                 + (withHolder ? " AND h.holder = r.id" : "")
                 + " ORDER BY h.lock_key FOR KEY SHARE OF h) SELECT " + Place.here()
-                + ", pg_current_xact_id()::TEXT::BIGINT, (SELECT array_agg(lock_key) FROM h)";
+                + ", pg_current_xact_id()::TEXT::BIGINT, " + LockTable.standardMicros("clock_timestamp()")
+                + ", (SELECT array_agg(lock_key || ' ' || queue) FROM h)";
         try (PreparedStatement statement = connection.prepareStatement(sql)) {
             statement.setArray(
                     1, connection.createArrayOf("text", holds.keySet().toArray()));
@@ -187,14 +234,15 @@ final class GuardedRows {
                 if (!row.next()) {
                     throw new SQLException("The database did not answer the guard", ELSEWHERE);
                 }
-                Set<String> keys = new HashSet<>();
-                Array array = row.getArray(4);
+                Map<String, String> queues = new HashMap<>();
+                Array array = row.getArray(5);
                 if (array != null) {
-                    for (Object key : (Object[]) array.getArray()) {
-                        keys.add(String.valueOf(key));
+                    for (Object each : (Object[]) array.getArray()) {
+                        String[] part = String.valueOf(each).split(" ", 2);
+                        queues.put(part[0], part[1]);
                     }
                 }
-                return new Found(row.getLong(1), row.getLong(2), row.getLong(3), keys);
+                return new Found(row.getLong(1), row.getLong(2), row.getLong(3), queues, row.getLong(4));
             }
         }
     }

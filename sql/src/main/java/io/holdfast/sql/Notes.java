@@ -32,9 +32,18 @@ final class Notes {
                 : LockKey.of(client).substring(0, CHANNEL_MAX);
     }
 
+    /** Returns the text of a message that the end of a guard is followed by. */
+    static String text(NameMessage.Freed freed) {
+        return "r" + about(freed);
+    }
+
+    private static String about(NameMessage message) {
+        return ' ' + QueueText.word(message.name()) + ' ' + QueueText.word(message.holderId());
+    }
+
     /** @param before the row before the message's cause: it says which server's clock stamped the entry */
     static String text(NameMessage message, boolean pool, Row before) {
-        String tail = ' ' + QueueText.word(message.name()) + ' ' + QueueText.word(message.holderId());
+        String tail = about(message);
         String kind;
         if (message instanceof NameMessage.Granted granted) {
             PushedGrant grant = dated(granted.grant(), before);

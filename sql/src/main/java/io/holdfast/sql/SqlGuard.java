@@ -14,9 +14,9 @@ import java.util.List;
  * <pre>{@code
  * try (Lease lease = locks.acquire("order:" + id); Connection connection = database.getConnection()) {
  *     connection.setAutoCommit(false);
- *     SqlGuard.check(connection, lease);            // the first statement of the transaction
+ *     SqlGuard guard = SqlGuard.check(connection, lease); // the first statement of the transaction
  *     refunds.execute(connection, id);
- *     connection.commit();
+ *     guard.commitAndRelease(connection);
  * }
  * }</pre>
  *
@@ -42,9 +42,11 @@ import java.util.List;
  */
 public final class SqlGuard {
 
+    private final List<Lease> leases;
     private final GuardedRows rows;
 
-    private SqlGuard(GuardedRows rows) {
+    private SqlGuard(List<Lease> leases, GuardedRows rows) {
+        this.leases = leases;
         this.rows = rows;
     }
 
@@ -54,7 +56,7 @@ public final class SqlGuard {
      *
      * <p>If the check fails, nothing of the transaction can be committed any more: roll it back.
      *
-     * @return the guard, for {@link #verify}; most callers do not need it
+     * @return the guard, for {@link #commitAndRelease} and {@link #verify}
      * @throws LeaseLostException if a lease is lost, its hold is not in the table any more, or the transaction's snapshot
      *     is older than the hold
      * @throws IllegalStateException if a lease was released, or the connection commits after each statement
@@ -76,7 +78,7 @@ public final class SqlGuard {
                             + " setAutoCommit(false))");
         }
         rows.lock(connection);
-        return new SqlGuard(rows);
+        return new SqlGuard(List.copyOf(leases), rows);
     }
 
     /**
@@ -98,5 +100,33 @@ public final class SqlGuard {
      */
     public void verify(Connection connection) throws SQLException {
         rows.verify(connection);
+    }
+
+    /**
+     * Releases the leases and commits, so that the next hold on each lock begins when the transaction has ended: not
+     * before its data can be seen, and without a command after it. If this process ends meanwhile, the locks are free as
+     * soon as the server has ended the transaction.
+     *
+     * <p>The release is sent first, by the store's own connection. Until the transaction ends, its guard keeps others
+     * from the locks. So it does not matter whether the outcome of the commit is known: after a failure the locks are
+     * free as well, and a caller that repeats the work acquires them anew. A lease that was lost does not prevent the
+     * commit, for nobody else can have held the lock.
+     *
+     * <p>For transactions that the caller begins and commits; not inside a transaction that a framework commits.
+     *
+     * @throws LeaseLostException if the connection is not in the transaction that was checked: roll back
+     * @throws SQLException if a statement or the commit fails, as for {@link Connection#commit}
+     */
+    public void commitAndRelease(Connection connection) throws SQLException {
+        for (Lease lease : leases) {
+            try {
+                lease.release();
+            } catch (LeaseLostException e) {
+                // Its time has passed, or somebody ended it by force. The listeners of its client were told.
+            }
+        }
+        // After the release: if the guard ended before, somebody may hold the lock now, and nothing is committed.
+        rows.verifyTelling(connection);
+        connection.commit();
     }
 }

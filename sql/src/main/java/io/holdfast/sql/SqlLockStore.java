@@ -66,6 +66,11 @@ final class SqlLockStore implements LockStore {
         return !isPool() && parts.settings().kind() == SqlSettings.Kind.POSTGRESQL;
     }
 
+    /** Returns whether clients learn by NOTIFY. */
+    boolean sendsMessages() {
+        return parts.settings().notifies();
+    }
+
     Places places() {
         return parts.places();
     }
