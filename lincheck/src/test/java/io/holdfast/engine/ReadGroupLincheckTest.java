@@ -76,6 +76,7 @@ class ReadGroupLincheckTest {
             return pools.inspect("rw:a").toCompletableFuture().join().used() > 0;
         }
 
+        @SuppressWarnings("ThreadPriorityCheck") // the longer a read lasts, the more threads meet in it
         private boolean work(Lease lease) {
             boolean atFirst = isRead();
             Thread.yield();
