@@ -57,7 +57,7 @@ public @interface Limited {
     /**
      * How many permits there are, from 1 to 1,048,576: a number, a placeholder {@code ${…}}, or an expression like a
      * key, which each call evaluates. Required. The limit is a part of each request, so all methods and instances that
-     * use the name should have the same one.
+     * use the name should have the same one. Two different constants in one application stop its start.
      */
     String permits() default "";
 

@@ -33,7 +33,8 @@ public record Count(
         }
     }
 
-    boolean isConstant() {
+    /** Returns whether all calls have the same number. */
+    public boolean isConstant() {
         return expression == null;
     }
 

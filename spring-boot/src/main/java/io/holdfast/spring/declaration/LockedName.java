@@ -93,6 +93,13 @@ record LockedName(
         return join ? Stream.of(texts.collect(Collectors.joining("", name, ""))) : texts.map(text -> name + text);
     }
 
+    /** Returns a text that two annotations have in common if equal keys give them the same name. */
+    String pool() {
+        return keyParameters.isEmpty()
+                ? describe().collect(Collectors.joining(" "))
+                : name + ":@LockKey".repeat(keyParameters.size());
+    }
+
     private static String describe(Expression key) {
         return "key \"" + key.getExpressionString() + "\"";
     }

@@ -83,6 +83,11 @@ public record LockedOperation(
         return names.stream().flatMap(LockedName::describe).toList();
     }
 
+    /** Returns a text that two operations have in common if equal keys give them the permits of the same name. */
+    public String pool() {
+        return names.get(0).pool();
+    }
+
     /** Returns the type of the result, which for a suspending function is not the return type. */
     public Class<?> resultType() {
         return Returns.resultType(method);

@@ -2,6 +2,7 @@ package io.holdfast.spring.startup;
 
 import io.holdfast.LockClient;
 import io.holdfast.LockStoreException;
+import io.holdfast.Permits;
 import io.holdfast.spring.LockNameCustomizer;
 import io.holdfast.spring.OnBusy;
 import io.holdfast.spring.call.Clients;
@@ -66,6 +67,7 @@ public final class LockedBeanPostProcessor extends AbstractBeanFactoryAwareAdvis
     private final transient LockedNames names;
     private final transient LockedMethods methods;
     private final transient UncheckedBeans unchecked;
+    private final transient DeclaredLimits limits;
     private final transient OperationReader reader;
     private final transient LockedInterceptor interceptor;
     private final boolean targetClasses;
@@ -100,6 +102,7 @@ public final class LockedBeanPostProcessor extends AbstractBeanFactoryAwareAdvis
         this.methods = methods;
         this.names = names;
         this.unchecked = unchecked;
+        this.limits = new DeclaredLimits(beans);
         this.targetClasses = targetClasses;
         this.order = order;
         Expressions expressions = new Expressions(beans);
@@ -148,6 +151,9 @@ public final class LockedBeanPostProcessor extends AbstractBeanFactoryAwareAdvis
     @Override
     public Object postProcessAfterInitialization(Object bean, String beanName) {
         unchecked.checked(bean, beanName);
+        if (bean instanceof Permits permits) {
+            limits.add(permits, beanName);
+        }
         if (bean instanceof AopInfrastructureBean) {
             return bean;
         }
@@ -181,6 +187,7 @@ public final class LockedBeanPostProcessor extends AbstractBeanFactoryAwareAdvis
                         method -> reader.isLocked(method, type) ? reader.operations(method, type) : null);
         locked.values().stream().flatMap(List::stream).forEach(operation -> {
             methods.add(operation);
+            limits.add(operation);
             operation.constantNames().forEach(names::add);
             places.putIfAbsent(operation.client(), operation.place());
             if (operation.kind() != Kind.LOCK) {

@@ -4,10 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.Lease;
 import io.holdfast.LockClient;
+import io.holdfast.Permits;
 import io.holdfast.memory.MemoryLockStoreProvider;
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.StoreContext;
 import io.holdfast.spring.Limited;
+import io.holdfast.spring.LockKey;
+import io.holdfast.spring.LockNameCustomizer;
 import io.holdfast.spring.Locked;
 import io.holdfast.spring.LogLines;
 import io.holdfast.spring.OnBusy;
@@ -24,6 +27,10 @@ import java.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.beans.factory.annotation.Value;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
 import org.springframework.scheduling.annotation.Scheduled;
 
 /** A method that cannot be limited fails the start: no fault waits for its first call, and nothing runs unlimited. */
@@ -215,6 +222,108 @@ public class LimitedAtStartTest {
                     .isEqualTo("1 locked method, 2 limited methods");
             assertThat(context.getBean(LockClient.class).hasPermits()).isTrue();
         });
+    }
+
+    static class Five {
+        @Limited(name = "export", permits = "5")
+        public void csv() {}
+
+        @Limited(name = "import", key = "#tenant", permits = "5")
+        public void rows(String tenant) {}
+
+        @Limited(name = "call", permits = "5")
+        public void call(@LockKey String partner) {}
+    }
+
+    static class Three {
+        @Limited(name = "export", permits = "${exports:3}")
+        public void pdf() {}
+    }
+
+    static class ThreeByKey {
+        @Limited(name = "import", key = "#tenant", permits = "3")
+        public void files(int count, String tenant) {}
+    }
+
+    static class ThreeByParameter {
+        @Limited(name = "call", permits = "3")
+        public void ask(int attempts, @LockKey String partner) {}
+    }
+
+    @ParameterizedTest
+    @CsvSource(textBlock = """
+            Three, pdf(), export, csv()
+            ThreeByKey, 'files(int, String)', import:#tenant, rows(String)
+            ThreeByParameter, 'ask(int, String)', call:@LockKey, call(String)
+            """)
+    void two_limits_of_the_same_permits_stop_the_start(String type, String method, String name, String first)
+            throws ClassNotFoundException {
+        String own = LimitedAtStartTest.class.getName() + "$";
+        Contexts.memory("two")
+                .withBean(Five.class)
+                .withBean(Class.forName(own + type))
+                .run(context -> {
+                    assertThat(context).hasFailed();
+                    assertThat(rootOf(context.getStartupFailure()))
+                            .isInstanceOf(LockedDefinitionException.class)
+                            .hasMessage("@Limited on " + own + type + "." + method + ": its limit of \"" + name
+                                    + "\" is 3, but that of @Limited on " + own + "Five." + first
+                                    + " is 5, and the smaller one would hold up all calls"
+                                    + " (expected: one limit, for example by one property, or two names)");
+                });
+    }
+
+    @Test
+    void a_bean_and_a_method_with_two_limits_stop_the_start() {
+        for (boolean beanFirst : new boolean[] {true, false}) {
+            ApplicationContextRunner empty = Contexts.memory("bean");
+            ApplicationContextRunner one = beanFirst ? withExports(empty, 4) : empty.withBean(Five.class);
+            ApplicationContextRunner both = beanFirst ? one.withBean(Five.class) : withExports(one, 4);
+            both.run(context -> assertThat(rootOf(context.getStartupFailure()))
+                    .isInstanceOf(LockedDefinitionException.class)
+                    .hasMessageContaining("Permits bean \"exports\"")
+                    .hasMessageContaining("@Limited on " + Five.class.getName() + ".csv()")
+                    .hasMessageContaining("is 4")
+                    .hasMessageContaining("is 5")
+                    .hasMessageEndingWith("(expected: one limit, for example by one property, or two names)"));
+        }
+    }
+
+    static class Others {
+        @Limited(name = "export", permits = "5")
+        public void same() {}
+
+        @Limited(name = "export", permits = "#limit")
+        public void evaluated(int limit) {}
+
+        @Limited(name = "export", key = "#tenant", permits = "2")
+        public void keyed(String tenant) {}
+    }
+
+    @Test
+    void other_permits_and_limits_that_each_call_evaluates_start() {
+        withExports(Contexts.memory("fine").withBean(Five.class).withBean(Others.class), 5)
+                .run(context -> assertThat(context).hasNotFailed());
+        withExports(Contexts.memory("custom").withBean(Five.class), 4)
+                .withBean(LockNameCustomizer.class, () -> name -> "tenant:" + name)
+                .run(context -> assertThat(context).hasNotFailed());
+        withExports(Contexts.memory("clients").withBean(Five.class), 4)
+                .withBean(
+                        "one", LockClient.class, () -> LockClient.connect("memory:one"), each -> each.setPrimary(true))
+                .withBean("two", LockClient.class, () -> LockClient.connect("memory:two"))
+                .run(context -> assertThat(context).hasNotFailed());
+    }
+
+    private static ApplicationContextRunner withExports(ApplicationContextRunner runner, int limit) {
+        return runner.withUserConfiguration(Exports.class).withPropertyValues("exports.limit=" + limit);
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class Exports {
+        @Bean
+        Permits exports(LockClient locks, @Value("${exports.limit}") int limit) {
+            return locks.permits("export", limit);
+        }
     }
 
     static class Job {
