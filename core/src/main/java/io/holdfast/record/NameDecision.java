@@ -50,7 +50,7 @@ public final class NameDecision {
     private final List<Hold> holds;
 
     private final List<Entry> queue;
-    private final List<NameMessage> messages = new ArrayList<>(2);
+    private final List<NameMessage> messages = new ArrayList<>(0);
 
     /**
      * @param bases makes a base that is larger than all before it
@@ -243,6 +243,9 @@ public final class NameDecision {
      * asker counts as alive, and is granted its full lease by the reply.
      */
     private void serve(@Nullable AcquireRequest asker) {
+        if (queue.isEmpty()) {
+            return;
+        }
         List<Entry> granted = new ArrayList<>(0);
         while (!queue.isEmpty()) {
             Entry head = queue.get(0);
@@ -268,7 +271,11 @@ public final class NameDecision {
     }
 
     private int used() {
-        return holds.stream().mapToInt(Hold::weight).sum();
+        int used = 0;
+        for (Hold hold : holds) {
+            used += hold.weight();
+        }
+        return used;
     }
 
     /** Returns the place of the new hold. */
