@@ -18,9 +18,9 @@ import java.util.Map;
  */
 final class PermitsCase implements Case {
 
-    private static final int PERMITS = 5;
-    private static final int THREADS = 8;
-    private static final Duration SECTION = Duration.ofMillis(2);
+    static final int PERMITS = 5;
+    static final int THREADS = 8;
+    static final Duration SECTION = Duration.ofMillis(2);
 
     @Override
     public String id() {
@@ -53,14 +53,21 @@ final class PermitsCase implements Case {
         List<Message> answers = observed.answers();
         Map<String, Double> figures = new LinkedHashMap<>(observed.figures());
         double longestMs = Bench.max(answers, "longestWaitMs");
-        // Who waits for its turn among all others waits for as long as all of them together take once.
-        double fairMs = 1_000.0 * size * THREADS / figures.getOrDefault("rate", Double.NaN);
         figures.put("longestWaitMs", longestMs);
-        figures.put("longestByFair", longestMs / fairMs);
+        figures.put(
+                "longestByFair", longestByFair(longestMs, size * THREADS, figures.getOrDefault("rate", Double.NaN)));
         figures.put("leastOfProcess", Bench.min(answers, "acquisitions"));
         figures.put("mostOfProcess", Bench.max(answers, "acquisitions"));
         figures.merge("violations", (double) tooMany(journals), Double::sum);
         return figures;
+    }
+
+    /**
+     * Returns the longest wait divided by the fair share: who waits for its turn among all others waits for as long as
+     * all of them together take once.
+     */
+    static double longestByFair(double longestMs, int threads, double rate) {
+        return longestMs / (1_000.0 * threads / rate);
     }
 
     private static List<Message> orders(String name, List<Path> journals) throws IOException {
@@ -79,7 +86,7 @@ final class PermitsCase implements Case {
     private record Step(long nanos, int by) {}
 
     /** Returns how many times a thread was inside beside as many as there are permits. */
-    private static long tooMany(List<Path> journals) throws IOException {
+    static long tooMany(List<Path> journals) throws IOException {
         List<Step> steps = new ArrayList<>();
         for (Path journal : journals) {
             long[] times = Journal.read(journal);

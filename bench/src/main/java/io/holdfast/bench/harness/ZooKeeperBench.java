@@ -15,23 +15,83 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * Holdfast on ZooKeeper beside Curator's own lock, on an ensemble of three servers: {@code bench/run --only zookeeper},
+ * Holdfast on ZooKeeper beside Curator's own lock, semaphore and read-write lock, on an ensemble of three servers: {@code bench/run --only zookeeper},
  * or one of its cases.
  */
 final class ZooKeeperBench {
 
     static final String ALL = "zookeeper";
-    private static final List<String> PEERS = List.of("holdfast", "curator");
     private static final Duration PATIENCE = Duration.ofMinutes(2);
 
     /** A measurement with several numbers of threads or of processes. */
-    private record Question(String id, String what, List<Integer> sizes, boolean processes, int threads, boolean own) {}
+    private record Question(
+            String id, String what, Kind kind, List<Integer> sizes, boolean processes, int threads, boolean own) {}
+
+    /** What is acquired. */
+    private enum Kind {
+        LOCK(""),
+        PERMIT("-permits"),
+        READ("-read"),
+        WRITE("-write");
+
+        /** Holdfast and Curator. */
+        final List<String> peers;
+
+        Kind(String suffix) {
+            this.peers = List.of("holdfast" + suffix, "curator" + suffix);
+        }
+    }
 
     private static final List<Question> QUESTIONS = List.of(
-            new Question("zookeeper-uncontended", "threads with a name each", List.of(1), false, 1, true),
-            new Question("zookeeper-one-name", "threads of one process on one name", List.of(64), false, 64, false),
-            new Question("zookeeper-processes-x1", "processes × 1 thread on one name", List.of(2, 8), true, 1, false),
-            new Question("zookeeper-processes-x4", "processes × 4 threads on one name", List.of(2, 8), true, 4, false));
+            new Question("zookeeper-uncontended", "threads with a name each", Kind.LOCK, List.of(1), false, 1, true),
+            new Question(
+                    "zookeeper-one-name",
+                    "threads of one process on one name",
+                    Kind.LOCK,
+                    List.of(64),
+                    false,
+                    64,
+                    false),
+            new Question(
+                    "zookeeper-processes-x1",
+                    "processes × 1 thread on one name",
+                    Kind.LOCK,
+                    List.of(2, 8),
+                    true,
+                    1,
+                    false),
+            new Question(
+                    "zookeeper-processes-x4",
+                    "processes × 4 threads on one name",
+                    Kind.LOCK,
+                    List.of(2, 8),
+                    true,
+                    4,
+                    false),
+            new Question(
+                    "zookeeper-permits",
+                    "processes × 8 threads, five permits, each held for 2 ms",
+                    Kind.PERMIT,
+                    List.of(2, 8),
+                    true,
+                    PermitsCase.THREADS,
+                    false),
+            new Question(
+                    "zookeeper-readers",
+                    "threads of one process read under one name",
+                    Kind.READ,
+                    List.of(64),
+                    false,
+                    64,
+                    false),
+            new Question(
+                    "zookeeper-writers",
+                    "processes × 1 thread write under one name",
+                    Kind.WRITE,
+                    List.of(1, 8),
+                    true,
+                    1,
+                    false));
 
     private final Profile profile;
     private final Path scratch;
@@ -72,7 +132,7 @@ final class ZooKeeperBench {
         try (Agents agents = new Agents(jvm, scratch.resolve("agents.log"))) {
             for (int round = 0; round < profile.rounds(); round++) {
                 for (int size : question.sizes()) {
-                    for (String peer : PEERS) {
+                    for (String peer : question.kind().peers) {
                         measure(question, servers, agents, peer, size, round == 0);
                     }
                 }
@@ -95,6 +155,8 @@ final class ZooKeeperBench {
             used.get(i)
                     .send(PairCases.order(name, question.threads())
                             .with("own", question.own())
+                            .with("most", most(question))
+                            .with("section", question.kind() == Kind.PERMIT ? PermitsCase.SECTION.toNanos() : 0)
                             .with("journal", question.processes() ? journal : "")
                             .with("from", from)
                             .with("to", to));
@@ -115,7 +177,15 @@ final class ZooKeeperBench {
         figures.put("p50us", Bench.max(answers, "p50us"));
         figures.put("longestWaitMs", Bench.max(answers, "longestWaitMs"));
         double violations = Bench.sum(answers, "violations");
-        if (question.processes()) {
+        if (question.kind() == Kind.PERMIT) {
+            violations += PermitsCase.tooMany(journals);
+            figures.put(
+                    "longestByFair",
+                    PermitsCase.longestByFair(
+                            Bench.max(answers, "longestWaitMs"),
+                            size * question.threads(),
+                            figures.getOrDefault("rate", Double.NaN)));
+        } else if (question.processes()) {
             Handoffs handoffs = Handoffs.of(journals);
             violations += handoffs.overlaps();
             figures.put("requestsPerHandoff", requests / (double) Math.max(1, handoffs.remote()));
@@ -123,6 +193,15 @@ final class ZooKeeperBench {
         figures.put("violations", violations);
         results.add(new Results.Cell(question.id(), size, peer), figures);
         System.err.println(question.id() + " " + size + " " + peer + " " + figures);
+    }
+
+    /** Returns how many threads of a process may be inside at once. */
+    private static int most(Question question) {
+        return switch (question.kind()) {
+            case PERMIT -> PermitsCase.PERMITS;
+            case READ -> question.threads();
+            case LOCK, WRITE -> 1;
+        };
     }
 
     /** Returns the number of packets that the servers received from clients, pings included. */
@@ -137,13 +216,13 @@ final class ZooKeeperBench {
     private String page(String fact) {
         StringBuilder page = new StringBuilder("# Benchmarks: ZooKeeper\n\n")
                 .append(
-                        "This page compares Holdfast's ZooKeeper store with Curator's `InterProcessMutex`, on three servers on"
-                                + " one machine that write nothing through to the disk. Ratios are medians of ratios within a round."
+                        "This page compares Holdfast's ZooKeeper store with Curator's `InterProcessMutex`, `InterProcessSemaphoreV2`"
+                                + " and `InterProcessReadWriteLock`, on three servers on one machine that write nothing through to the disk. Ratios are medians of ratios within a round."
                                 + " `bench/run --only zookeeper` writes this page.\n\n")
                 .append(fact)
                 .append("\n\n| case | size | peer | acquisitions/s | requests/acquisition | requests/hand-off between"
-                        + " processes | p50 µs | longest wait ms | × Curator |\n")
-                .append("| --- | ---: | --- | ---: | ---: | ---: | ---: | ---: | ---: |\n");
+                        + " processes | p50 µs | longest wait ms | longest wait / fair share | × Curator |\n")
+                .append("| --- | ---: | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n");
         for (Question question : QUESTIONS) {
             for (int size : results.sizes(question.id())) {
                 for (String peer : results.peers(question.id())) {
@@ -153,11 +232,17 @@ final class ZooKeeperBench {
                             .append(size)
                             .append(" | ")
                             .append(peer);
-                    for (String figure : List.of("rate", "requests", "requestsPerHandoff", "p50us", "longestWaitMs")) {
+                    for (String figure : List.of(
+                            "rate", "requests", "requestsPerHandoff", "p50us", "longestWaitMs", "longestByFair")) {
                         page.append(" | ").append(text(results.median(question.id(), size, peer, figure)));
                     }
                     page.append(" | ")
-                            .append(text(results.ratio(question.id(), size, "rate", peer, "curator")))
+                            .append(text(results.ratio(
+                                    question.id(),
+                                    size,
+                                    "rate",
+                                    peer,
+                                    question.kind().peers.get(1))))
                             .append(" |\n");
                 }
             }

@@ -27,6 +27,11 @@ final class HoldfastHandle implements Handle {
                 uri, lease, (client, name) -> client.getReadWriteLock(name).readLock());
     }
 
+    static HoldfastHandle write(String uri, Duration lease) {
+        return new HoldfastHandle(
+                uri, lease, (client, name) -> client.getReadWriteLock(name).writeLock());
+    }
+
     @Override
     @SuppressWarnings("LockNotBeforeTry") // unlocked by the caller
     public void lock(String name) {

@@ -31,6 +31,12 @@ public enum Peer {
     /** A reader of a read-write lock. */
     HOLDFAST_READ("holdfast-read", Traits.REENTRANT),
     REDISSON_READ("redisson-read", Traits.REENTRANT),
+    /** A writer of a read-write lock. */
+    HOLDFAST_WRITE("holdfast-write", Traits.REENTRANT),
+    /** On ZooKeeper only, as the next two. */
+    CURATOR_PERMITS("curator-permits", Traits.NONE),
+    CURATOR_READ("curator-read", Traits.REENTRANT),
+    CURATOR_WRITE("curator-write", Traits.REENTRANT),
     JEDIS("jedis", Traits.NONE);
 
     private enum Traits {
@@ -64,12 +70,16 @@ public enum Peer {
             case LETTUCE_SCRIPTS -> new LettuceScriptsHandle(uri, lease);
             case LETTUCE_QUEUE -> new LettuceQueueHandle(uri);
             case LETTUCE_HANDOFF -> new LettuceHandoffHandle(uri, lease);
-            case CURATOR -> new CuratorHandle(uri);
+            case CURATOR -> CuratorHandle.plain(uri);
             case HOLDFAST_PERMITS -> PermitsHandle.holdfast(uri, lease);
             case REDISSON_PERMITS -> PermitsHandle.expirable(uri);
             case REDISSON_SEMAPHORE -> PermitsHandle.semaphore(uri);
             case HOLDFAST_READ -> HoldfastHandle.read(uri, lease);
             case REDISSON_READ -> RedissonHandle.read(uri, lease);
+            case HOLDFAST_WRITE -> HoldfastHandle.write(uri, lease);
+            case CURATOR_PERMITS -> PermitsHandle.curator(uri);
+            case CURATOR_READ -> CuratorHandle.read(uri);
+            case CURATOR_WRITE -> CuratorHandle.write(uri);
             case JEDIS -> new JedisHandle(uri, lease);
         };
     }

@@ -3,11 +3,14 @@ package io.holdfast.bench.peer;
 import io.holdfast.Lease;
 import io.holdfast.LockClient;
 import io.holdfast.LockOptions;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.recipes.locks.InterProcessSemaphoreV2;
 import org.redisson.Redisson;
 import org.redisson.api.RPermitExpirableSemaphore;
 import org.redisson.api.RSemaphore;
@@ -142,6 +145,30 @@ abstract class PermitsHandle implements Handle {
             @Override
             public void close() {
                 client.shutdown();
+            }
+        };
+    }
+
+    /** Curator's semaphore, one object for each pool, as its documentation shows. */
+    static Handle curator(String uri) {
+        CuratorFramework client = CuratorHandle.connect(uri);
+        Map<String, InterProcessSemaphoreV2> semaphores = new ConcurrentHashMap<>();
+        return new PermitsHandle() {
+            @Override
+            Object acquire(String pool, int limit) throws Exception {
+                return semaphores
+                        .computeIfAbsent(pool, key -> new InterProcessSemaphoreV2(client, "/curator/" + key, limit))
+                        .acquire();
+            }
+
+            @Override
+            void release(String pool, Object permit) throws IOException {
+                ((org.apache.curator.framework.recipes.locks.Lease) permit).close();
+            }
+
+            @Override
+            public void close() {
+                client.close();
             }
         };
     }

@@ -157,6 +157,7 @@ final class Goals {
                     3,
                     results.median("permits", jvms, "holdfast-permits", "longestByFair"));
         }
+        flat("5 permits: commands per acquisition, most / least over J", "permits", "holdfast-permits", "commands");
         for (int held : results.sizes("permits-held")) {
             atMost(
                     held + " permits held: client CPU, × locks",
@@ -255,9 +256,13 @@ final class Goals {
     }
 
     private void flat(String question, String id, String figure) {
+        flat(question, id, US, figure);
+    }
+
+    private void flat(String question, String id, String peer, String figure) {
         TreeSet<Double> medians = new TreeSet<>();
         for (int size : results.sizes(id)) {
-            double median = results.median(id, size, US, figure);
+            double median = results.median(id, size, peer, figure);
             if (!Double.isNaN(median)) {
                 medians.add(median);
             }
