@@ -30,8 +30,18 @@ class SimulationTest extends SimulationSuite {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "RIGHT")
+    @EnumSource(
+            mode = EnumSource.Mode.EXCLUDE,
+            names = {"RIGHT", "RENEWAL_COUNTS_AFTER_THE_DEADLINE"})
     void finds_wrong_rules(Rules rules) {
+        SimRuns.assertFound(rules.name(), seed -> simulation(seed, rules));
+    }
+
+    /** Shows in so few histories that the search takes as long as all other tests of this class. */
+    @Tag("deep") // quick: the test above
+    @Test
+    void finds_that_a_renewal_counts_after_the_deadline() {
+        Rules rules = Rules.RENEWAL_COUNTS_AFTER_THE_DEADLINE;
         SimRuns.assertFound(rules.name(), seed -> simulation(seed, rules));
     }
 
@@ -84,6 +94,7 @@ class SimulationTest extends SimulationSuite {
     }
 
     /** Seeded bugs of permits: every second history uses them. */
+    @Tag("deep") // quick: finds_wrong_rules, and PermitHistoriesTest of core
     @ParameterizedTest(name = "{0}")
     @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "NONE")
     void finds_wrong_permits(PoolBug bug) {

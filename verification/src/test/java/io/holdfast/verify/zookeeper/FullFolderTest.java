@@ -27,6 +27,7 @@ import org.apache.zookeeper.data.Id;
 import org.apache.zookeeper.data.Stat;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -55,6 +56,7 @@ class FullFolderTest {
     }
 
     /** Before there was a limit, 4 clients had 354 overlaps in 8 seconds, and 283 tokens went back. */
+    @Tag("deep") // quick: the test of permits below
     @ParameterizedTest
     @ValueSource(longs = {LIMIT - 20, LIMIT, Integer.MAX_VALUE - 5, Integer.MAX_VALUE})
     void four_clients_exclude_each_other_before_and_after(long made) throws Exception {
@@ -151,6 +153,7 @@ class FullFolderTest {
 
     /** A holder that stays for days must not let its waiters use up what is left of the numbers. */
     @Test
+    @Tag("deep") // quick: the test of permits above
     void waiters_make_no_node_in_a_full_folder() throws Exception {
         Lease first = client().acquire("a");
         server.setMade(FOLDER, LIMIT);
@@ -192,6 +195,7 @@ class FullFolderTest {
     }
 
     @Test
+    @Tag("deep") // quick: the test above
     void a_login_that_may_not_delete_the_folder_is_told_so() throws Exception {
         Lease first = client().acquire("a");
         // The servers may remove the folder later, so a waiter reports the refusal only when its patience ends.

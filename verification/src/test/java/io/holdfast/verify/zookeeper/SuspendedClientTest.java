@@ -7,12 +7,14 @@ import io.holdfast.spi.AcquireReply.Granted;
 import io.holdfast.spi.ReleaseRequest;
 import io.holdfast.spi.TimeSource;
 import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
  * A client whose machine is suspended: its monotonic clock stands still, and with it all its timers, so that none comes
  * late. Its wall clock continues, and so does the leader's count of its session.
  */
+@Tag("deep") // quick: PausedClientTest
 class SuspendedClientTest {
 
     private static final int SESSION_MILLIS = 400;
