@@ -7,6 +7,7 @@ import io.holdfast.testkit.servers.RedisServer;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -55,6 +56,7 @@ class RestoredImageOnRedisTest {
         }
     }
 
+    @Tag("deep") // quick: RestoredImageTest of core
     @ParameterizedTest
     @ValueSource(strings = {"lua", "commands"})
     void waits_from_before_the_image_end_with_one_owner_after_the_other(String mode) throws Exception {

@@ -10,6 +10,7 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Who closes a store does not always get to wait for its end. */
@@ -38,6 +39,7 @@ class InterruptedClosingTest {
     }
 
     @Test
+    @Tag("deep") // quick: the test above
     void noThreadsOfAClustersClientAreLeft() {
         try (RedisCluster cluster = RedisCluster.builder().replicasEach(0).start()) {
             closeInterrupted(cluster.uri());

@@ -22,6 +22,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -252,6 +253,7 @@ class LockClientTest {
     }
 
     @Test
+    @Tag("deep") // quick: ServerFaultsTest
     void a_pause_of_the_server_shorter_than_the_lease_costs_nothing() throws Exception {
         try (Lease held = one.acquire("paused")) {
             CompletableFuture<Lease> waiting = two.acquireAsync("paused").toCompletableFuture();

@@ -112,6 +112,7 @@ class RedisClusterFailureTest {
     }
 
     @Test
+    @Tag("deep") // quick: RedisSentinelTest, and ClusterFaultsTest.aMasterFailsOverInGoodOrder
     void aKilledMasterIsReplaced() {
         try (RedisCluster cluster = RedisCluster.start();
                 TestClient a = new TestClient(cluster.uri() + "?timeout=3s&namePrefix=");

@@ -94,6 +94,7 @@ class RedisSentinelTest {
 
     /** Demoted behind everybody's back, with no connection cut: the refusal tells. */
     @Test
+    @Tag("deep") // quick: SickServerFaultsTest.demotedAndPromoted
     void aDemotedMasterIsLeft() {
         String held = a.hold("n");
         servers.awaitInStep();
@@ -110,6 +111,7 @@ class RedisSentinelTest {
 
     /** Sentinels close connections whenever they give a server another role. */
     @Test
+    @Tag("deep") // quick: RedisOpeningTest
     void anOpeningThatIsCutOffIsTriedAgain() {
         RedisServer sentinel = servers.sentinels().get(0);
         try (FaultProxy proxy = FaultProxy.to("127.0.0.1", sentinel.port())) {
@@ -126,6 +128,7 @@ class RedisSentinelTest {
 
     /** As where Sentinels announce addresses of a network of their own. */
     @Test
+    @Tag("deep") // quick: aLoginThatASentinelRefusesIsNamed
     void aMasterThatCannotBeReachedIsNamedWithWhoAnnouncedIt() throws Exception {
         RedisServer sentinel = servers.sentinels().get(0);
         int dead;
@@ -146,6 +149,7 @@ class RedisSentinelTest {
 
     /** Nothing is wrong with the login at the configured addresses. */
     @Test
+    @Tag("deep") // quick: aLoginThatASentinelRefusesIsNamed
     void aLoginThatAnAnnouncedMasterRefusesIsNamedWithItsAddress() throws Exception {
         RedisServer sentinel = servers.sentinels().get(0);
         try (RedisServer closed =
@@ -185,6 +189,7 @@ class RedisSentinelTest {
     }
 
     @Test
+    @Tag("deep") // quick: aLoginThatASentinelRefusesIsNamed
     void aMasterThatTheSentinelsDoNotKnowIsNamed() {
         assertThat(opening(servers.sentinelUri().replaceFirst("#.*", "?timeout=2s#nosuch"))
                         .getMessage())

@@ -22,6 +22,7 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.redisson.Redisson;
@@ -131,6 +132,7 @@ class RedissonInteropTest {
      * our threads must leave the lock free for that.
      */
     @Test
+    @Tag("deep") // quick: the test above
     void without_messages_to_them_they_never_overlap_either() throws Exception {
         try (LockClient silent = LockClient.connect(server.uri() + "?namePrefix=&redissonChannels=none")) {
             runMixed(silent, "silent", () -> LockSupport.parkNanos(5_000_000), lock -> {
@@ -146,6 +148,7 @@ class RedissonInteropTest {
      * not know, and its queue is not ours: they ask when the lease that they saw has run out.
      */
     @Test
+    @Tag("deep") // quick: in_a_mixed_fleet_both_sides_make_progress_and_never_overlap
     void their_fair_lock_never_overlaps_with_ours() throws Exception {
         try (LockClient brief = LockClient.builder()
                 .uri(server.uri() + "?namePrefix=")

@@ -20,6 +20,7 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Quorums of real servers that are stopped, killed, emptied, cut off, or whose keys end early. */
@@ -128,6 +129,7 @@ class RedlockFaultTest {
     }
 
     @Test
+    @Tag("deep") // quick: two_clients_that_reach_different_majorities_exclude_each_other
     void threads_of_two_clients_never_overlap_while_members_are_stopped_one_after_the_other() throws Exception {
         List<Thread> threads = new ArrayList<>();
         List<Throwable> failures = new java.util.concurrent.CopyOnWriteArrayList<>();
@@ -160,6 +162,7 @@ class RedlockFaultTest {
     }
 
     @Test
+    @Tag("deep") // quick: LockClientTest with one server that stops
     void a_majority_that_is_stopped_ends_leases_at_their_deadlines_and_grants_none() throws Exception {
         LockClient client = client();
         LockClient other = client();

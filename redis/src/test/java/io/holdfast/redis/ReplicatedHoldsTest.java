@@ -18,6 +18,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Leases that are handed out only when replicas have the hold. */
@@ -155,6 +156,7 @@ class ReplicatedHoldsTest {
 
     /** Nothing is sent on that connection while nobody acquires, so it is closed like a dead one. */
     @Test
+    @Tag("deep") // quick: RedisFaultTest.aSilentConnectionIsReplaced
     void anIdleConnectionIsReplaced() {
         try (TestClient a = new TestClient(master.uri() + "?minReplicas=1&timeout=2500ms&clientName=idle")) {
             long before = connections("idle");

@@ -94,6 +94,7 @@ class ClusterFaultsTest {
     }
 
     @Test
+    @Tag("deep") // quick: slotsMove and aMasterFailsOverInGoodOrder
     void aMasterCrashesBeforeReplication() throws Exception {
         RedisServer master = cluster.nodeOf(UnderFault.HELD);
         int slot = cluster.slotOf(UnderFault.HELD);

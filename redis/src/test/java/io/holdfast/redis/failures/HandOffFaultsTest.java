@@ -39,6 +39,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * <p>A client dies in two ways. It is cut off for good: its traffic is held, then lost, and it releases nothing. Or its
  * process is killed: what it has sent still arrives.
  */
+@Tag("deep") // quick: QueueContract, in each contract of a store
 @ParameterizedClass(name = "{0}, {1}")
 @MethodSource("deaths")
 @Timeout(120)
@@ -134,7 +135,6 @@ class HandOffFaultsTest {
         detector.assertClean();
     }
 
-    @Tag("deep")
     @Test
     void whileItWaits() throws Exception {
         die();
@@ -144,7 +144,6 @@ class HandOffFaultsTest {
     }
 
     /** The server has not noticed: the message counts as heard. */
-    @Tag("deep")
     @Test
     void whileItWaitsUnnoticed() throws Exception {
         proxy.holdRequests(true);
@@ -154,7 +153,6 @@ class HandOffFaultsTest {
         die();
     }
 
-    @Tag("deep")
     @Test
     void beforeItsConfirmationIsSent() throws Exception {
         proxy.holdRequests(true);
@@ -164,7 +162,6 @@ class HandOffFaultsTest {
         served("dead with the grant, before its confirmation", began, FIRST_LEASE);
     }
 
-    @Tag("deep")
     @Test
     void beforeItsConfirmationIsAnswered() throws Exception {
         proxy.holdReplies(true);
@@ -184,7 +181,6 @@ class HandOffFaultsTest {
         served("dead while it holds", began, SHORT_LEASE);
     }
 
-    @Tag("deep")
     @Test
     void whileItReleases() throws Exception {
         release();

@@ -39,6 +39,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * An operator makes the replica the master and, a little later, the old master again. A client's commands follow; its
  * subscription stays where it was, as REPLICAOF ends no connection. The replica's clock is behind.
  */
+@Tag("deep")
 @Timeout(60)
 class LeftSubscriptionFaultsTest {
 
@@ -48,7 +49,6 @@ class LeftSubscriptionFaultsTest {
     @TempDir
     Path dir;
 
-    @Tag("deep")
     @ParameterizedTest
     @MethodSource("io.holdfast.testkit.servers.RedisServer#available")
     void a_grant_does_not_count_from_a_stamp_of_another_clock(Installation installation) throws Exception {

@@ -14,6 +14,7 @@ import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** A master with two replicas and three Sentinels, of which the master fails while locks are held and contended. */
+@Tag("deep")
 @ParameterizedClass(name = "{0}")
 @MethodSource("io.holdfast.redis.failures.FaultServers#few")
 @Timeout(180)
@@ -34,7 +35,6 @@ class SentinelFaultsTest {
      * In good order, then by a crash of the new master, and of the next one with the last writes: what it forgets is
      * lost loudly.
      */
-    @Tag("deep")
     @Test
     void failsOver() throws Exception {
         try (RedisReplication all = RedisReplication.builder()

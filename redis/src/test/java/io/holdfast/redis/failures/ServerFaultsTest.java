@@ -77,6 +77,7 @@ class ServerFaultsTest {
     }
 
     @Test
+    @Tag("deep") // quick: LockClientTest with a server that stops answering
     void stoppedForMoreThanALease() throws Exception {
         try (RedisServer server = start();
                 UnderFault fault = new UnderFault("SIGSTOP for 1.5 leases", run, server.uri(), SHORT_LEASE)) {

@@ -27,6 +27,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * The master is cut off from the Sentinels and its replicas, but not from the client that holds a lock there; that
  * client does not hear of the Sentinels either. Another client follows the Sentinels to the new master.
  */
+@Tag("deep") // quick: SickServerFaultsTest.demotedAndPromoted
 @ParameterizedClass(name = "{0}")
 @MethodSource("io.holdfast.redis.failures.FaultServers#few")
 @Timeout(180)
@@ -68,7 +69,6 @@ class SplitBrainFaultsTest {
     }
 
     /** An old master without replicas refuses to write then, so the lease ends in time. */
-    @Tag("deep")
     @Test
     void anOldMasterThatWantsReplicas() throws Exception {
         try (Split split = new Split(run, "--min-replicas-to-write", "1", "--min-replicas-max-lag", "1")) {

@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -40,6 +41,7 @@ class PoolScriptModelTest {
     }
 
     @Test
+    @Tag("deep") // quick: the test above
     void every_seeded_bug_shows() throws IOException {
         try (RedisServer server = RedisServer.start()) {
             List<PoolScriptBug> missed = new ArrayList<>();
