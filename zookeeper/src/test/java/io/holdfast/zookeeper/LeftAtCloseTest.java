@@ -14,10 +14,12 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** The end of a session gives its locks to others, so a closed client keeps it while work under its locks goes on. */
+@Tag("deep") // quick: ClosingTest of core
 @Timeout(90)
 class LeftAtCloseTest {
 

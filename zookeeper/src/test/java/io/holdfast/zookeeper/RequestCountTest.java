@@ -20,6 +20,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -98,6 +99,7 @@ class RequestCountTest {
     }
 
     /** Two permits, and more clients that all want one. */
+    @Tag("deep") // quick: the test of the lock above
     @ParameterizedTest
     @ValueSource(ints = {4, 10})
     void permits_that_many_want_take_the_same_number_however_many(int size) throws Exception {

@@ -30,6 +30,7 @@ import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.ZooKeeper;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -77,6 +78,7 @@ class ZooKeeperFaultTest {
     }
 
     @Test
+    @Tag("deep") // quick: the test above
     void a_create_whose_answer_was_lost_and_that_is_given_up_leaves_no_orphan() throws Exception {
         try (FaultProxy proxy = FaultProxy.to("127.0.0.1", servers.port(0));
                 LockStore store =
@@ -123,6 +125,7 @@ class ZooKeeperFaultTest {
     }
 
     @Test
+    @Tag("deep") // quick: a_server_that_is_not_there_is_said_so_in_time
     void a_server_that_hangs_is_an_unknown_outcome_in_time() throws Exception {
         try (LockStore store = open(servers.uri() + "?sessionTimeout=20s&timeout=6s", "c1")) {
             get(store.inspect(name));
@@ -203,6 +206,7 @@ class ZooKeeperFaultTest {
 
     /** So the holder cannot watch it. */
     @Test
+    @Tag("deep") // quick: others_may_look_at_what_a_login_owns_if_it_says_so
     void a_waiter_whose_node_nobody_else_may_read_costs_its_holder_a_look_now_and_then() throws Exception {
         String folder = "/open-" + UUID.randomUUID();
         ZooKeeper stranger = new ZooKeeper(servers.servers(), 10_000, event -> {});
