@@ -12,6 +12,7 @@ import java.util.List;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 
@@ -155,6 +156,7 @@ class DoctorTest {
     }
 
     @Test
+    @Tag("deep") // quick: theMembersOfAQuorum
     void membersThatReplicateOneAnother() {
         try (RedisServer master = RedisServer.start();
                 RedisServer writable =

@@ -122,6 +122,7 @@ class ExecSignalsTest extends WithRedis {
     }
 
     @Test
+    @Tag("deep") // quick: passesTermOnAndExitsAsTheCommandDoes
     void killsACommandThatDoesNotStopInTime() throws Exception {
         try (CliProcess exec = CliProcess.start(
                 "exec",
@@ -162,6 +163,7 @@ class ExecSignalsTest extends WithRedis {
     }
 
     @Test
+    @Tag("deep") // quick: passesTermOnAndExitsAsTheCommandDoes
     void stopsWaitingAndLeavesNothing() throws Exception {
         try (Lease held = locks.tryAcquire("waiting").orElseThrow()) {
             for (String signal : ignoresInt() ? List.of("TERM", "USR1") : List.of("TERM", "USR1", "INT")) {

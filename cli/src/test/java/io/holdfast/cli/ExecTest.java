@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
@@ -68,6 +69,7 @@ class ExecTest extends WithRedis {
     }
 
     @Test
+    @Tag("deep") // quick: LockClientTest.is_renewed_past_its_length of redis
     void renewsForAsLongAsTheCommandRuns() throws InterruptedException {
         try (CliProcess exec = CliProcess.start(
                 "exec",
@@ -161,6 +163,7 @@ class ExecTest extends WithRedis {
 
     /** Standard error is a terminal: the program "script" gives one to what it starts. */
     @Test
+    @Tag("deep") // quick: WaitNotesTest
     @EnabledOnOs(OS.LINUX) // the options of "script"
     void saysAtATerminalWhoHoldsTheLock() {
         List<String> exec = CliProcess.words("exec", "--store", redis.uri(), "--wait", "7s", "told", "--", "false");
@@ -202,6 +205,7 @@ class ExecTest extends WithRedis {
 
     /** On a busy machine one try may be too short; a server that starts again refuses for a moment. */
     @Test
+    @Tag("deep") // quick: waitsAsLongAsNeededWithoutWait
     void waitsForAStoreThatIsSlowToAnswer() throws InterruptedException {
         try (FaultProxy proxy = FaultProxy.to(redis.host(), redis.port())) {
             proxy.holdRequests(true);
@@ -242,6 +246,7 @@ class ExecTest extends WithRedis {
     }
 
     @Test
+    @Tag("deep") // quick: the test above
     void killsACommandThatDoesNotStopWhenTheLeaseIsLost() {
         try (CliProcess exec = CliProcess.start(
                 "exec",
@@ -263,6 +268,7 @@ class ExecTest extends WithRedis {
     }
 
     @Test
+    @Tag("deep") // quick: stopsTheCommandAndExits76WhenTheLeaseIsLost
     void exits76WhenTheCommandEndsBeforeTheLossIsNoticed() {
         try (CliProcess exec = exec("unnoticed", "sh", "-c", "echo running; read line; exit 5")) {
             exec.awaitOut("running");
@@ -282,6 +288,7 @@ class ExecTest extends WithRedis {
     }
 
     @Test
+    @Tag("deep") // quick: BadInputTest.commandThatCannotBeExecuted
     void runsAScriptThatCannotBeStartedNot(@TempDir Path dir) throws Exception {
         Path script = Files.writeString(dir.resolve("script"), "#!/no/such/interpreter\n");
         assertThat(script.toFile().setExecutable(true)).isTrue();

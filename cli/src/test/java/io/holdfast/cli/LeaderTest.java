@@ -70,6 +70,7 @@ class LeaderTest extends WithRedis {
 
     /** An operator has released the lock: the command is stopped, and runs again at the next election. */
     @Test
+    @Tag("deep") // quick: theNextOneStartsItsCommandWhenTheFirstIsStopped
     void aRevokedOneWaitsForTheNextElection() throws Exception {
         try (CliProcess leader = leader("again", STOPPABLE)) {
             leader.awaitOut("running");
@@ -87,6 +88,7 @@ class LeaderTest extends WithRedis {
     }
 
     @Test
+    @Tag("deep") // quick: theNextOneStartsItsCommandWhenTheFirstIsStopped
     void aCommandThatDoesNotStopInTimeIsKilled() throws Exception {
         try (CliProcess leader = CliProcess.start(
                 "leader",
@@ -226,6 +228,7 @@ class LeaderTest extends WithRedis {
     }
 
     @Test
+    @Tag("deep") // quick: NestedExecTest
     void theSameLeadershipInsideIsRefused() {
         List<String> inside = CliProcess.words("leader", "--store", redis.uri(), "nested", "--", "echo", "inside");
         List<String> args = new ArrayList<>(List.of("leader", "-q", "--store", redis.uri(), "nested", "--"));

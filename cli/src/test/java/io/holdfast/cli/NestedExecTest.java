@@ -120,6 +120,7 @@ class NestedExecTest {
 
     /** The default is most likely another store, where nobody else takes these locks. */
     @Test
+    @Tag("deep") // quick: theCommandGetsNoStoreAndNoPassword
     void noStoreInsideIsRefusedRatherThanTheDefaultTaken() {
         try (CliProcess exec = exec("no store", CliProcess.words("exec", "inner", "--", "echo", "inside"))) {
             assertThat(exec.exitCode()).isEqualTo(64);

@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Permits in {@code exec}, {@code release}, and the commands that look; readers and writers in {@code exec}. */
@@ -55,6 +56,7 @@ class PermitsCommandsTest extends WithRedis {
     }
 
     @Test
+    @Tag("deep") // quick: WaitNotesTest
     void execSaysWhoHoldsThePermitsThatItDidNotGet() {
         take(locks.permits("busy", 2).weight(2));
         try (CliProcess exec = exec("--permits", "2", "-w", "3s", "busy", "--", "false")) {
@@ -67,6 +69,7 @@ class PermitsCommandsTest extends WithRedis {
     }
 
     @Test
+    @Tag("deep") // quick: ExecTest.stopsTheCommandAndExits76WhenTheLeaseIsLost
     void execStopsACommandWhosePermitIsLost() {
         try (CliProcess exec =
                 exec("--permits", "2", "lost", "--", "sh", "-c", "echo running; while :; do sleep 0.1; done")) {
@@ -79,6 +82,7 @@ class PermitsCommandsTest extends WithRedis {
 
     /** It would wait for the end of the command, which waits for it. */
     @Test
+    @Tag("deep") // quick: NestedExecTest
     void thePermitsThatAnExecAroundHoldsAreRefusedAtOnce() {
         List<String> inner = CliProcess.words(
                 new String[] {"exec", "--store", redis.uri(), "--permits", "2", "--weight", "2", "in", "--", "echo", "x"
@@ -173,6 +177,7 @@ class PermitsCommandsTest extends WithRedis {
 
     /** The one inside would wait for the end of the command, which waits for it. */
     @Test
+    @Tag("deep") // quick: NestedExecTest
     void aWriteLockThatAnExecAroundHoldsIsRefusedAtOnce() {
         List<String> words = new ArrayList<>(List.of("--write", "in", "--"));
         words.addAll(
@@ -255,6 +260,7 @@ class PermitsCommandsTest extends WithRedis {
     }
 
     @Test
+    @Tag("deep") // quick: WatchTest.followsALock
     void watchFollowsPermits() throws InterruptedException {
         // A card would add who the holder is, at a time that depends on the machine.
         try (LockClient client = LockClient.builder()

@@ -8,6 +8,7 @@ import io.holdfast.LockClient;
 import java.time.Duration;
 import java.util.concurrent.CompletionStage;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Read-write locks in {@code release} and the commands that look. */
@@ -84,6 +85,7 @@ class ReadWriteCommandsTest extends WithRedis {
     }
 
     @Test
+    @Tag("deep") // quick: WatchTest.followsALock
     void watchFollowsReadersAndWriters() throws InterruptedException {
         // A card would add who the holder is, at a time that depends on the machine.
         try (LockClient client = LockClient.builder()

@@ -11,6 +11,7 @@ import java.util.List;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 
@@ -18,6 +19,7 @@ import org.junit.jupiter.api.TestInstance;
  * What an operator sees of seven processes: one that holds a lock and is stopped, two that wait for it and for locks of
  * other libraries, two that wait for each other, and two that only seem to.
  */
+@Tag("deep") // quick: InspectJsonTest, TopModelTest, and the lists of PermitsCommandsTest
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class ViewsTest {
 

@@ -16,6 +16,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -78,6 +79,7 @@ class PageServerTest {
     }
 
     @Test
+    @Tag("deep") // waits until the server gives up
     void aRequestThatDoesNotArriveWholeIsEndedInTime() throws IOException {
         try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), page.getPort())) {
             socket.setSoTimeout(20_000);
