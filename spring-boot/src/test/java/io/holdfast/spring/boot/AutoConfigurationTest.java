@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
@@ -100,6 +101,7 @@ class AutoConfigurationTest {
     }
 
     @Test
+    @Tag("deep") // quick: ApplicationRedisTest
     void a_whole_application_behind_sentinels_locks_at_the_master() {
         try (RedisReplication replication =
                         RedisReplication.builder().replicas(1).sentinels().start();
@@ -113,6 +115,7 @@ class AutoConfigurationTest {
     }
 
     @Test
+    @Tag("deep") // quick: RedisClusterStoreTest of redis
     void a_whole_application_on_a_cluster_locks_at_all_of_its_masters() {
         try (RedisCluster cluster =
                         RedisCluster.builder().masters(3).replicasEach(0).start();

@@ -15,6 +15,7 @@ import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.springframework.boot.WebApplicationType;
@@ -91,6 +92,7 @@ class ConsoleEndpointTest {
 
     /** A graceful shutdown waits for requests: for a stream of events it would wait as long as it may. */
     @Test
+    @Tag("deep") // quick: the two tests above
     void an_open_page_does_not_delay_the_end_of_the_application() throws Exception {
         ConfigurableApplicationContext context =
                 start("management.endpoints.web.exposure.include=holdfast", "server.shutdown=graceful");

@@ -10,6 +10,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.stream.Collectors;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
@@ -56,6 +57,7 @@ class JedisTest {
 
     /** A JVM whose class path has no Lettuce at all: nothing of ours may need it before that is said. */
     @Test
+    @Tag("deep") // quick: connections_by_jedis_are_refused_with_the_way_out
     void without_lettuce_on_the_class_path_the_start_ends_with_the_message() throws Exception {
         String classes = Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator))
                 .filter(entry -> !entry.contains("lettuce-core"))

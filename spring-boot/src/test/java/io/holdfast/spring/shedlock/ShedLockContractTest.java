@@ -7,11 +7,13 @@ import static org.awaitility.Awaitility.await;
 import io.holdfast.LockClient;
 import io.holdfast.testkit.servers.RedisServer;
 import java.time.Duration;
+import java.util.concurrent.ExecutionException;
 import net.javacrumbs.shedlock.core.ExtensibleLockProvider;
 import net.javacrumbs.shedlock.core.SimpleLock;
 import net.javacrumbs.shedlock.test.support.AbstractExtensibleLockProviderIntegrationTest;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** ShedLock's own tests of an extensible provider, on a real server. */
@@ -69,6 +71,13 @@ class ShedLockContractTest extends AbstractExtensibleLockProviderIntegrationTest
         await().untilAsserted(() -> assertUnlocked(LOCK_NAME1));
         assertThat(lock.extend(Duration.ofSeconds(10), Duration.ZERO)).isEmpty();
         assertUnlocked(LOCK_NAME1);
+    }
+
+    @Test
+    @Tag("deep") // quick: LockClientTest of redis
+    @Override
+    public void fuzzTestShouldPass() throws ExecutionException, InterruptedException {
+        super.fuzzTestShouldPass();
     }
 
     @Test

@@ -15,6 +15,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -181,6 +182,7 @@ class HttpTest {
         }
     }
 
+    @Tag("deep") // quick: the test above
     @ParameterizedTest
     @EnumSource(names = {"SERVLET", "REACTIVE"})
     void the_status_the_time_and_the_texts_are_settings(WebApplicationType type) throws Exception {
@@ -211,6 +213,7 @@ class HttpTest {
         }
     }
 
+    @Tag("deep") // quick: without_a_web_application_there_is_no_advice
     @ParameterizedTest
     @EnumSource(names = {"SERVLET", "REACTIVE"})
     void it_can_be_switched_off(WebApplicationType type) throws Exception {
