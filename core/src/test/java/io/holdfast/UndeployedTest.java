@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** An application that ended leaves memory, though Holdfast began threads for it. */
@@ -62,6 +63,7 @@ class UndeployedTest {
     }
 
     @Test
+    @Tag("deep") // quick: the test below
     void with_holdfast_of_its_own() throws Exception {
         List<WeakReference<ClassLoader>> loaders = new ArrayList<>();
         for (int i = 0; i < 3; i++) {

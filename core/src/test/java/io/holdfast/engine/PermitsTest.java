@@ -28,6 +28,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Permits: limits, order, expiry, loss, the gate, and the end of waits, of several clients in virtual time. */
@@ -371,6 +372,7 @@ class PermitsTest extends EngineFixture {
 
     /** On a store that answers at once, each of them makes room for the next while it is let in. */
     @Test
+    @Tag("deep") // quick: who_leaves_behind_the_gate_has_sent_nothing
     void any_number_of_waiters_comes_through_the_gate() {
         Permits many = client.permits("export", 20_000);
         Lease all = take(many.weight(20_000));

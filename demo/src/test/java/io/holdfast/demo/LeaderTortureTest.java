@@ -12,9 +12,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A short torture of leaders: their processes are killed and stopped, and their server is. */
+@Tag("deep")
 class LeaderTortureTest {
 
-    @Tag("deep")
     @Test
     void noTwoTermsAreValidAtOnce(@TempDir Path folder) throws Exception {
         try (TortureServers redis = ServerKind.SINGLE.start()) {

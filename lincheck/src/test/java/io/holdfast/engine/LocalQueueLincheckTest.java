@@ -63,6 +63,7 @@ class LocalQueueLincheckTest {
     }
 
     @Test
+    @Tag("deep") // quick: the test above, and LocalQueueTest of core
     void a_lock_that_is_handed_over() {
         options(2).check(HandedOver.class);
     }

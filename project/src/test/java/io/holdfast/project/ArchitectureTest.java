@@ -72,6 +72,7 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -412,6 +413,7 @@ class ArchitectureTest {
     }
 
     @Test
+    @Tag("deep") // quick: the test above
     void theOtherRulesFire() {
         assertFires(
                 noEndlessTimer(alwaysTrue()),

@@ -11,6 +11,7 @@ import java.time.Duration;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.redisson.Redisson;
@@ -60,6 +61,7 @@ class PeerPermitsTest {
 
     /** The server cuts one user off, for good: as if the user's process had crashed. */
     @Test
+    @Tag("deep") // quick: PermitsTest
     void aPermitOfHoldfastOutlivesItsProcessByALease() throws Exception {
         server.command("ACL", "SETUSER", "mortal", "on", ">secret", "~*", "&*", "+@all");
         String uri = server.uri().replace("redis://", "redis://mortal:secret@");
@@ -74,6 +76,7 @@ class PeerPermitsTest {
     }
 
     @Test
+    @Tag("deep") // quick: onlyAPermitOfHoldfastIsRenewed
     void aPermitOfRedissonsSemaphoreIsLostWithItsProcess() throws Exception {
         RedissonClient mortal = redisson();
         RSemaphore semaphore = mortal.getSemaphore("crash");

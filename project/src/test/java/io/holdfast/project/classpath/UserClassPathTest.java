@@ -28,6 +28,7 @@ import org.junit.jupiter.api.io.TempDir;
  * The stores on the class paths that projects of users resolve. Those of our own tests are others, because our parent's
  * POM manages versions for them.
  */
+@Tag("deep") // resolves with Maven
 @Timeout(600)
 class UserClassPathTest {
 
@@ -45,7 +46,6 @@ class UserClassPathTest {
     }
 
     @Test
-    @Tag("deep")
     void stores_open_alone_and_together_and_with_the_versions_of_others() throws Exception {
         List<Project> projects = new ArrayList<>();
         for (String management : List.of(

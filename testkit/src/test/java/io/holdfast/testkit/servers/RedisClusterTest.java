@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 class RedisClusterTest {
@@ -79,6 +80,7 @@ class RedisClusterTest {
     }
 
     @Test
+    @Tag("deep") // quick: ClusterFaultsTest.aMasterFailsOverInGoodOrder of redis
     void aReplicaTakesOverByOrderAndAfterAKill() {
         RedisServer first = cluster.nodeOf("f");
         first.command("SET", "f", "1");

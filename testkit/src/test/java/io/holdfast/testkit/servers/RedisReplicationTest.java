@@ -3,6 +3,7 @@ package io.holdfast.testkit.servers;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 class RedisReplicationTest {
@@ -31,6 +32,7 @@ class RedisReplicationTest {
     }
 
     @Test
+    @Tag("deep") // quick: RedisSentinelTest of redis
     void sentinelsReplaceAMasterThatWasKilledAndByOrder() {
         try (RedisReplication all = RedisReplication.builder().sentinels().start()) {
             RedisServer first = all.master();
