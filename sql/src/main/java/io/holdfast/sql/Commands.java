@@ -4,8 +4,8 @@ import io.holdfast.record.NameDecision;
 import io.holdfast.spi.StoreException;
 import io.holdfast.spi.StoreException.Outcome;
 import java.sql.SQLException;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Function;
+import java.util.function.LongUnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,7 +20,7 @@ final class Commands {
     /** Makes and purges could take turns, in theory. */
     private static final int MAKES = 3;
 
-    private static final long VERSION_BITS = (1L << 53) - 1;
+    private static final long VERSIONS = 1L << 53;
 
     /** A reply, and the row in which it was decided. */
     record Decided<T>(T reply, Row row) {}
@@ -28,11 +28,13 @@ final class Commands {
     private final LockTable table;
     private final SqlErrors errors;
     private final boolean pool;
+    private final LongUnaryOperator random;
 
-    Commands(LockTable table, SqlErrors errors, boolean pool) {
+    Commands(LockTable table, SqlErrors errors, boolean pool, LongUnaryOperator random) {
         this.table = table;
         this.errors = errors;
         this.pool = pool;
+        this.random = random;
     }
 
     String key(String name) {
@@ -45,7 +47,7 @@ final class Commands {
 
     /** Makes the row of a name. Its version was never met before: a write for another row of the name must not fit. */
     void make(Link link, String name) throws SQLException {
-        long version = (ThreadLocalRandom.current().nextLong() & VERSION_BITS) | 1;
+        long version = random.applyAsLong(VERSIONS) | 1;
         table.make(link, key(name), LockKey.shown(name), version);
     }
 

@@ -1,8 +1,8 @@
 package io.holdfast.sql;
 
 import io.holdfast.spi.TimeSource;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.function.LongUnaryOperator;
 
 /**
  * Deletes rows that nobody has used for a day, a small slice of the keys at a time: all keys are hashes, so slices are
@@ -18,17 +18,19 @@ final class Purge implements AutoCloseable {
     private final LockTable table;
     private final Workers workers;
     private final TimeSource time;
+    private final LongUnaryOperator random;
     private volatile TimeSource.Timer timer = () -> {};
     private volatile boolean closed;
 
-    Purge(LockTable table, Workers workers, TimeSource time) {
+    Purge(LockTable table, Workers workers, TimeSource time, LongUnaryOperator random) {
         this.table = table;
         this.workers = workers;
         this.time = time;
+        this.random = random;
     }
 
     void start() {
-        long delay = ThreadLocalRandom.current().nextLong(PERIOD_NANOS / 2, PERIOD_NANOS * 3 / 2);
+        long delay = PERIOD_NANOS / 2 + random.applyAsLong(PERIOD_NANOS);
         timer = time.schedule(delay, this::run);
         if (closed) {
             timer.cancel();
@@ -36,7 +38,7 @@ final class Purge implements AutoCloseable {
     }
 
     private void run() {
-        int slice = ThreadLocalRandom.current().nextInt(SLICES + SLICES / 16);
+        int slice = (int) random.applyAsLong(SLICES + SLICES / 16);
         String from = slice < SLICES ? String.format("%03x", slice) : String.format("p%02x", slice - SLICES);
         workers.submit(link -> {
                     table.purge(link, from, from + "g");

@@ -52,7 +52,7 @@ final class SqlLockStore implements LockStore {
         this.pools = pools;
         this.table = parts.table();
         this.workers = parts.workers();
-        this.commands = new Commands(table, parts.errors(), pools == null);
+        this.commands = new Commands(table, parts.errors(), pools == null, parts.random());
         this.together = new TogetherTake(commands, parts.errors());
         this.renewals = new Renewals(parts, commands, pools == null);
     }

@@ -2,6 +2,8 @@ package io.holdfast.sql;
 
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.StoreContext;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.LongUnaryOperator;
 
 /** Opens the store: finds the driver, connects, looks at the tables, and joins the parts. */
 final class SqlOpening {
@@ -19,11 +21,12 @@ final class SqlOpening {
             throw e;
         }
         Holds holds = new Holds();
+        LongUnaryOperator random = bound -> ThreadLocalRandom.current().nextLong(bound);
         Receivers receivers = new Receivers(holds);
         boolean listens =
                 settings.kind() == SqlSettings.Kind.POSTGRESQL && settings.notifies() && !connecting.isPooled();
         LockTable table = table(settings);
-        Workers workers = new Workers(
+        Workers workers = new WorkerThreads(
                 () -> {
                     Link link = connecting.connect();
                     receivers.connecting();
@@ -34,8 +37,8 @@ final class SqlOpening {
                 first);
         Messages messages = listens
                 ? new PostgresMessages(connecting::connect, receivers, context.clientId())
-                : new Watch(table, workers, holds, receivers, context.time());
-        Purge purge = new Purge(table, workers, context.time());
+                : new Watch(table, workers, holds, receivers, context.time(), random);
+        Purge purge = new Purge(table, workers, context.time(), random);
         purge.start();
         return SqlLockStore.of(new SqlParts(
                 settings,
@@ -48,7 +51,8 @@ final class SqlOpening {
                 new SqlCards(table, workers, context.clientId()),
                 new Places(workers),
                 purge,
-                new SqlDiagnosis(settings, connecting::connect, connecting::isPooled, context.time())));
+                new SqlDiagnosis(settings, connecting::connect, connecting::isPooled, context.time()),
+                random));
     }
 
     static LockTable table(SqlSettings settings) {

@@ -1,6 +1,12 @@
 package io.holdfast.sql;
 
-/** What a store and its view of pools share. */
+import java.util.function.LongUnaryOperator;
+
+/**
+ * What a store and its view of pools share.
+ *
+ * @param random returns a random number below a bound
+ */
 record SqlParts(
         SqlSettings settings,
         SqlErrors errors,
@@ -12,7 +18,8 @@ record SqlParts(
         SqlCards cards,
         Places places,
         Purge purge,
-        SqlDiagnosis diagnosis)
+        SqlDiagnosis diagnosis,
+        LongUnaryOperator random)
         implements AutoCloseable {
 
     @Override

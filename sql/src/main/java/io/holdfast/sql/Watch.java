@@ -11,9 +11,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.LongUnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -52,6 +52,7 @@ final class Watch implements Messages {
     private final Holds holds;
     private final Receivers receivers;
     private final TimeSource time;
+    private final LongUnaryOperator random;
     private final ReentrantLock lock = new ReentrantLock();
     private final Map<String, Waiting> waiting = new HashMap<>(); // by lock, by holder id
     private TimeSource.@Nullable Timer timer; // by lock
@@ -62,12 +63,19 @@ final class Watch implements Messages {
     private long holdsDue; // by lock
     private int firstHold; // by lock
 
-    Watch(LockTable table, Workers workers, Holds holds, Receivers receivers, TimeSource time) {
+    Watch(
+            LockTable table,
+            Workers workers,
+            Holds holds,
+            Receivers receivers,
+            TimeSource time,
+            LongUnaryOperator random) {
         this.table = table;
         this.workers = workers;
         this.holds = holds;
         this.receivers = receivers;
         this.time = time;
+        this.random = random;
     }
 
     @Override
@@ -100,9 +108,9 @@ final class Watch implements Messages {
         }
     }
 
-    private static long pause(int ahead) {
+    private long pause(int ahead) {
         long pause = Math.min(MOST_NANOS, STEP_NANOS * (ahead + 1L));
-        return ThreadLocalRandom.current().nextLong(pause * 4 / 5, pause * 6 / 5);
+        return pause * 4 / 5 + random.applyAsLong(pause * 2 / 5);
     }
 
     @Override

@@ -18,6 +18,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Tag;
@@ -106,7 +107,8 @@ class HammerTest {
         StoreContext context = new StoreContext("hf-makes", TimeSource.system());
         LockTable table = SqlOpening.table(settings);
         try (Link link = new Connecting(Drivers.find(settings), settings, context, errors).connect()) {
-            Commands commands = new Commands(table, errors, false);
+            Commands commands = new Commands(
+                    table, errors, false, bound -> ThreadLocalRandom.current().nextLong(bound));
             while (!done.get()) {
                 for (int i = 0; i < 3; i++) {
                     commands.make(link, "hammer:" + run + i);

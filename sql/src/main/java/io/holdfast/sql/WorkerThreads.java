@@ -1,0 +1,245 @@
+package io.holdfast.sql;
+
+import io.holdfast.spi.DaemonThreads;
+import io.holdfast.spi.StoreException;
+import io.holdfast.spi.StoreException.Outcome;
+import io.holdfast.spi.TimeSource;
+import java.sql.SQLException;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Threads that run commands, each with a connection of its own: one at rest, more while commands wait.
+ *
+ * <p>Renewals go first: a lease that is renewed too late is lost.
+ */
+final class WorkerThreads implements Workers {
+
+    private static final int MOST = 4;
+
+    /** A command that has waited for so long gets another thread, if there may be one more. */
+    private static final long SLOW_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
+
+    private static final long IDLE_SECONDS = 60;
+
+    /** A command that has waited for so long is not sent any more. */
+    private static final long STALE_NANOS = TimeUnit.SECONDS.toNanos(4);
+
+    private static final long CLOSE_MILLIS = 1_000;
+
+    private record Command<T>(Task<T> task, CompletableFuture<T> reply, long sinceNanos) {
+
+        void fail(StoreException why) {
+            reply.completeExceptionally(why);
+        }
+    }
+
+    private final Connector connector;
+    private final SqlErrors errors;
+    private final TimeSource time;
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition changed = lock.newCondition();
+    private final ArrayDeque<Command<?>> renewals = new ArrayDeque<>(); // by lock
+    private final ArrayDeque<Command<?>> others = new ArrayDeque<>(); // by lock
+    private final List<Thread> threads = new ArrayList<>(); // by lock
+    private int idle; // by lock; threads that wait for a command
+    private boolean closed; // by lock
+
+    /** The connection of the opening, until a thread takes it. */
+    private @Nullable Link first; // by lock
+
+    WorkerThreads(Connector connector, SqlErrors errors, TimeSource time, Link first) {
+        this.connector = connector;
+        this.errors = errors;
+        this.time = time;
+        this.first = first;
+    }
+
+    @Override
+    public <T> CompletionStage<T> submit(Task<T> task, boolean renewal) {
+        Command<T> command = new Command<>(task, new CompletableFuture<>(), time.nanoTime());
+        boolean refused;
+        boolean wait = false;
+        lock.lock();
+        try {
+            refused = closed;
+            if (!closed) {
+                (renewal ? renewals : others).add(command);
+                if (threads.isEmpty()) {
+                    start();
+                } else if (idle > 0) {
+                    changed.signal();
+                } else {
+                    wait = threads.size() < MOST;
+                }
+            }
+        } finally {
+            lock.unlock();
+        }
+        if (refused) {
+            command.fail(errors.exception(Outcome.NOT_EXECUTED, "was closed by this client", null));
+        } else if (wait) {
+            var unused = time.schedule(SLOW_NANOS, this::helpIfSlow);
+        }
+        return command.reply;
+    }
+
+    private void helpIfSlow() {
+        lock.lock();
+        try {
+            boolean waiting = waitsTooLong(renewals.peek()) || waitsTooLong(others.peek());
+            if (!closed && waiting && idle == 0 && threads.size() < MOST) {
+                start();
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private boolean waitsTooLong(@Nullable Command<?> command) {
+        return command != null && time.nanoTime() - command.sinceNanos >= SLOW_NANOS;
+    }
+
+    private void start() {
+        Thread thread = DaemonThreads.unstarted("holdfast-sql", this::work);
+        threads.add(thread);
+        thread.start();
+    }
+
+    private void work() {
+        Link link = null;
+        try {
+            while (true) {
+                Command<?> command = next();
+                if (command == null) {
+                    return;
+                }
+                link = run(command, link);
+            }
+        } finally {
+            if (link != null) {
+                link.close();
+            }
+            lock.lock();
+            try {
+                threads.remove(Thread.currentThread());
+            } finally {
+                lock.unlock();
+            }
+        }
+    }
+
+    /** Returns the next command; null if this thread is to end. One thread stays, and with it its connection. */
+    private @Nullable Command<?> next() {
+        lock.lock();
+        try {
+            long left = TimeUnit.SECONDS.toNanos(IDLE_SECONDS);
+            while (true) {
+                Command<?> command = renewals.isEmpty() ? others.poll() : renewals.poll();
+                if (command != null) {
+                    return command;
+                }
+                if (closed || (left <= 0 && threads.size() > 1)) {
+                    return null;
+                }
+                idle++;
+                try {
+                    left = changed.awaitNanos(left > 0 ? left : TimeUnit.SECONDS.toNanos(IDLE_SECONDS));
+                } catch (InterruptedException e) {
+                    // Nobody interrupts these threads but an application's own cleaning; the command goes on.
+                } finally {
+                    idle--;
+                }
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Returns the connection for the next command; null if it is broken. */
+    private <T> @Nullable Link run(Command<T> command, @Nullable Link link) {
+        Link used = link;
+        try {
+            if (time.nanoTime() - command.sinceNanos > STALE_NANOS) {
+                throw errors.exception(Outcome.NOT_EXECUTED, "did not answer in time to earlier commands", null);
+            }
+            if (used != null && used.isDead()) {
+                used = closed(used);
+            }
+            if (used == null) {
+                used = connect();
+            }
+            command.reply.complete(command.task.run(used));
+            return used;
+        } catch (SQLException e) {
+            command.fail(errors.ofCommand(e));
+            return errors.breaksConnection(e) ? closed(used) : used;
+        } catch (StoreException e) {
+            command.fail(e);
+            return used;
+        } catch (Throwable e) {
+            // A defect of ours or of the driver. Without an answer, the engine would wait forever.
+            command.reply.completeExceptionally(e);
+            return closed(used);
+        }
+    }
+
+    private Link connect() {
+        lock.lock();
+        try {
+            Link link = first;
+            if (link != null) {
+                first = null;
+                return link;
+            }
+        } finally {
+            lock.unlock();
+        }
+        return connector.connect();
+    }
+
+    private static @Nullable Link closed(@Nullable Link link) {
+        if (link != null) {
+            link.close();
+        }
+        return null;
+    }
+
+    /** Runs what was submitted before, then closes the connections. Waits for that for a moment. */
+    @Override
+    public void close() {
+        List<Thread> running;
+        Link unused;
+        lock.lock();
+        try {
+            closed = true;
+            unused = first;
+            first = null;
+            running = List.copyOf(threads);
+            changed.signalAll();
+        } finally {
+            lock.unlock();
+        }
+        closed(unused);
+        for (Thread thread : running) {
+            if (thread != Thread.currentThread()) {
+                join(thread);
+            }
+        }
+    }
+
+    private static void join(Thread thread) {
+        try {
+            thread.join(CLOSE_MILLIS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}
