@@ -10,6 +10,8 @@ import io.holdfast.verify.redis.CommandsBug;
 import io.holdfast.verify.redis.ScriptBug;
 import io.holdfast.verify.redis.SimCommandsSite;
 import io.holdfast.verify.redis.SimServerSite;
+import io.holdfast.verify.sql.SimSqlSite;
+import io.holdfast.verify.sql.SqlBug;
 import io.holdfast.verify.zookeeper.EnsembleBug;
 import io.holdfast.verify.zookeeper.SimZooKeeperSite;
 import java.io.IOException;
@@ -42,7 +44,7 @@ final class SimMarathon {
     public static void main(String[] args) throws IOException {
         if (args.length != 5) {
             throw new IllegalArgumentException(
-                    "expected: server|steps|quorum|commands|zookeeper FIRST LAST CHUNK FILE");
+                    "expected: server|steps|quorum|commands|zookeeper|sql FIRST LAST CHUNK FILE");
         }
         SimRuns.quiet();
         LongFunction<Simulation> maker = seed -> new Simulation(seed, Rules.RIGHT, site(args[0]));
@@ -56,9 +58,11 @@ final class SimMarathon {
             case "steps" -> simulation -> new SimServerSite(simulation, ScriptBug.NONE, false, true);
             case "quorum" -> simulation -> new SimQuorumSite(simulation, QuorumBug.NONE);
             case "commands" -> simulation -> new SimCommandsSite(simulation, CommandsBug.NONE);
+            case "sql" -> simulation -> new SimSqlSite(simulation, SqlBug.NONE);
             case "zookeeper" -> simulation -> new SimZooKeeperSite(simulation, EnsembleBug.NONE);
             default ->
-                throw new IllegalArgumentException(store + " (expected: server, steps, quorum, commands or zookeeper)");
+                throw new IllegalArgumentException(
+                        store + " (expected: server, steps, quorum, commands, zookeeper or sql)");
         };
     }
 

@@ -46,6 +46,9 @@ public interface SimSite {
 
     void forceRelease(String name);
 
+    /** The history is over, in whatever way. */
+    default void end() {}
+
     /** Whether the stores here have permits. */
     default boolean hasPools() {
         return false;

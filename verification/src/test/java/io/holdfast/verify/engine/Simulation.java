@@ -177,6 +177,7 @@ public final class Simulation {
             return play();
         } finally {
             candidates.forEach(SimCandidate::end);
+            site.end();
         }
     }
 

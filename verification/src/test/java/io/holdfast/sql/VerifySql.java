@@ -1,0 +1,421 @@
+package io.holdfast.sql;
+
+import static java.util.stream.Collectors.toMap;
+
+import io.holdfast.record.NameMessage;
+import io.holdfast.record.NameRecord.Hold;
+import io.holdfast.spi.AcquireRequest;
+import io.holdfast.spi.LockStore;
+import io.holdfast.spi.StoreContext;
+import io.holdfast.spi.StoreException;
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.net.URI;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Function;
+import java.util.function.LongUnaryOperator;
+import org.jspecify.annotations.Nullable;
+
+/** Opens the store on a database to the simulation: its statements go to a model. Decides nothing. */
+public final class VerifySql {
+
+    /** What is stored in a row. */
+    public record Stored(
+            long base,
+            long version,
+            String holder,
+            long endMicros,
+            long settings,
+            long leaseMillis,
+            String queue,
+            String holders,
+            long contended) {}
+
+    /** A row as it was read. */
+    public record Seen(Stored row, long nowMicros, long mark) {}
+
+    /**
+     * What a take did.
+     *
+     * @param base of the new hold; 0 if nothing was taken
+     */
+    public record Took(long base, Seen seen) {}
+
+    public record Renew(String key, long base, String holderId, long leaseMillis, long sequence) {}
+
+    public record Renewed(String key, String holderId, String queue, long nowMicros) {}
+
+    /** A message to a client. */
+    public record Note(String client, String text) {}
+
+    /** A session of the model: each method before the commit is one statement, and waits for its answer. */
+    public interface Session {
+        @Nullable
+        Took take(String key, String holderId, long leaseMillis, long notAfterMicros) throws SQLException;
+
+        void make(String key, long version) throws SQLException;
+
+        Map<String, Seen> read(List<String> keys) throws SQLException;
+
+        @Nullable
+        Seen readLocked(String key) throws SQLException;
+
+        boolean write(String key, Stored before, Stored after, long notAfterMicros, List<Note> notes)
+                throws SQLException;
+
+        boolean release(String key, long base, String holderId) throws SQLException;
+
+        List<Renewed> renew(List<Renew> renewals) throws SQLException;
+
+        void purge() throws SQLException;
+
+        void commit() throws SQLException;
+
+        void begin();
+
+        void rollback() throws SQLException;
+
+        void close();
+
+        boolean isClosed();
+
+        /** The database's clock when the session was opened. */
+        long openedMicros();
+    }
+
+    /** Runs commands, as the threads of the store do. */
+    public interface Running {
+        /** @param command is given a session that is open */
+        <T> CompletionStage<T> submit(Command<T> command, boolean renewal);
+    }
+
+    public interface Command<T> {
+        T run(Session session) throws SQLException;
+    }
+
+    private static final SqlSettings SETTINGS = SqlSettings.parse(URI.create("jdbc:postgresql://simulated/locks"));
+    private static final SqlErrors ERRORS = new SqlErrors(SETTINGS);
+
+    private final Holds holds = new Holds();
+    private final Receivers receivers = new Receivers(holds);
+    private final Workers workers;
+    private final Messages messages;
+    private final LockStore store;
+
+    /**
+     * Opens the store.
+     *
+     * @param notifies whether clients send each other messages; otherwise they look at rows
+     */
+    public VerifySql(StoreContext context, Running running, boolean notifies, LongUnaryOperator random) {
+        LockTable table = new ModelTable(notifies);
+        workers = new ModelWorkers(running, context);
+        messages = notifies ? new Listening() : new Watch(table, workers, holds, receivers, context.time(), random);
+        store = SqlLockStore.of(new SqlParts(
+                SETTINGS,
+                ERRORS,
+                table,
+                workers,
+                messages,
+                receivers,
+                holds,
+                new SqlCards(table, workers, context.clientId()),
+                new Places(workers),
+                new Purge(table, workers, context.time(), random),
+                new SqlDiagnosis(SETTINGS, VerifySql::noConnection, () -> false, context.time()),
+                random));
+    }
+
+    private static Link noConnection() {
+        throw new UnsupportedOperationException("nobody examines a model");
+    }
+
+    public LockStore store() {
+        return store;
+    }
+
+    /** What the store makes of an error of its command. */
+    public StoreException failure(SQLException error) {
+        return ERRORS.ofCommand(error);
+    }
+
+    public static boolean breaksConnection(SQLException error) {
+        return ERRORS.breaksConnection(error);
+    }
+
+    /** The error of a commit that no standby has confirmed. */
+    public static SQLException unconfirmed() {
+        return new SQLException("canceling wait for synchronous replication", SqlErrors.UNKNOWN_STATE);
+    }
+
+    public static String key(String name, boolean pool) {
+        return pool ? LockKey.ofPool(name) : LockKey.of(name);
+    }
+
+    /** The bases of the holds of a row, by the holder ids. */
+    public static Map<String, Long> holders(Stored row, long nowMicros) {
+        if (!row.holder().isEmpty()) {
+            return row.endMicros() > nowMicros ? Map.of(row.holder(), row.base()) : Map.of();
+        }
+        return QueueText.holds(row.holders()).stream()
+                .filter(hold -> !hold.isOver(nowMicros * 1_000))
+                .collect(toMap(Hold::holderId, Hold::base));
+    }
+
+    public static boolean anyWaits(Stored row, long nowMicros) {
+        return QueueText.entries("", row.queue()).stream().anyMatch(entry -> entry.isAlive(nowMicros * 1_000));
+    }
+
+    /** The clock as a base. */
+    public static long ticks(long micros) {
+        return RowRecord.ticks(micros);
+    }
+
+    /** A message arrived. */
+    public void deliver(String text) {
+        Notes.Note note = Notes.parse(text);
+        receivers.deliver(note.pool(), note.message());
+    }
+
+    /** The connection of the commands was made anew. */
+    public void connecting() {
+        receivers.connecting();
+    }
+
+    /** Messages arrive again. */
+    public void reconnected() {
+        receivers.reconnected();
+    }
+
+    public void purge() {
+        var unused = workers.submit(link -> {
+            session(link).purge();
+            return true;
+        });
+    }
+
+    /** What is left when nobody holds or waits. */
+    public String left() {
+        return holds.ids().isEmpty() ? "" : "taken to hold or wait: " + holds.ids();
+    }
+
+    private static Session session(Link link) {
+        return ((Handler) Proxy.getInvocationHandler(link.connection())).session();
+    }
+
+    /** The connection of a session. */
+    private record Handler(Session session) implements InvocationHandler {
+
+        @Override
+        public @Nullable Object invoke(Object proxy, Method method, Object @Nullable [] arguments) throws SQLException {
+            switch (method.getName()) {
+                case "setAutoCommit" -> {
+                    if (arguments != null && !(boolean) arguments[0]) {
+                        session.begin();
+                    }
+                }
+                case "commit" -> session.commit();
+                case "rollback" -> session.rollback();
+                case "close", "abort" -> session.close();
+                case "isClosed" -> {
+                    return session.isClosed();
+                }
+                default -> throw new UnsupportedOperationException(method.getName());
+            }
+            return null;
+        }
+    }
+
+    private static final class ModelWorkers implements Workers {
+        private final Running running;
+        private final StoreContext context;
+        private final IdentityHashMap<Session, Link> links = new IdentityHashMap<>();
+
+        ModelWorkers(Running running, StoreContext context) {
+            this.running = running;
+            this.context = context;
+        }
+
+        @Override
+        public <T> CompletionStage<T> submit(Task<T> task, boolean renewal) {
+            return running.submit(session -> task.run(links.computeIfAbsent(session, this::link)), renewal);
+        }
+
+        private Link link(Session session) {
+            Connection connection = (Connection) Proxy.newProxyInstance(
+                    VerifySql.class.getClassLoader(), new Class<?>[] {Connection.class}, new Handler(session));
+            Link link = new Link(connection, context.time());
+            link.clockWas(session.openedMicros(), link.nanoTime());
+            return link;
+        }
+
+        @Override
+        public void close() {}
+    }
+
+    /** Messages that the model delivers. */
+    private static final class Listening implements Messages {
+
+        @Override
+        public CompletionStage<Boolean> start() {
+            return CompletableFuture.completedFuture(true);
+        }
+
+        @Override
+        public void waiting(AcquireRequest request, boolean pool, Row stampedIn, int ahead) {}
+
+        @Override
+        public void served(String holderId) {}
+
+        @Override
+        public boolean isHeard() {
+            return true;
+        }
+
+        @Override
+        public void close() {}
+    }
+
+    /** The statements, for the model. */
+    private static final class ModelTable extends LockTable {
+        private final boolean notifies;
+
+        ModelTable(boolean notifies) {
+            this.notifies = notifies;
+        }
+
+        @Override
+        String columns() {
+            return "";
+        }
+
+        @Override
+        String instant() {
+            return "";
+        }
+
+        @Override
+        String now() {
+            return "";
+        }
+
+        @Override
+        @Nullable
+        Taken take(Link link, String key, String holderId, long leaseMillis) throws SQLException {
+            long sent = link.nanoTime();
+            Took took = session(link).take(key, holderId, leaseMillis, link.notAfterMicros());
+            if (took == null) {
+                return null;
+            }
+            return new Taken(took.base(), noted(link, row(took.seen()), sent));
+        }
+
+        @Override
+        void make(Link link, String key, String shown, long version) throws SQLException {
+            session(link).make(key, version);
+        }
+
+        @Override
+        @Nullable
+        Row read(Link link, String key) throws SQLException {
+            long sent = link.nanoTime();
+            return noted(link, readAll(link, List.of(key)).get(key), sent);
+        }
+
+        @Override
+        Map<String, Row> readAll(Link link, List<String> keys) throws SQLException {
+            Map<String, Row> rows = new HashMap<>();
+            session(link).read(keys).forEach((key, seen) -> rows.put(key, row(seen)));
+            return rows;
+        }
+
+        @Override
+        @Nullable
+        Row readLocked(Link link, String key) throws SQLException {
+            Seen seen = session(link).readLocked(key);
+            return seen == null ? null : row(seen);
+        }
+
+        @Override
+        boolean write(Link link, String key, Row before, Row.Change after, List<NameMessage> messages, boolean pool)
+                throws SQLException {
+            List<Note> notes = new ArrayList<>();
+            if (notifies) {
+                messages.forEach(message -> notes.add(new Note(message.client(), Notes.text(message, pool, before))));
+            }
+            Stored stored = new Stored(
+                    after.base(),
+                    before.version() + 1,
+                    after.holder(),
+                    after.endMicros(),
+                    after.settings(),
+                    after.leaseMillis(),
+                    after.queue(),
+                    after.holders(),
+                    after.contended());
+            return session(link).write(key, stored(before), stored, before.nowMicros() + Link.LATE_MICROS, notes);
+        }
+
+        @Override
+        boolean release(Link link, String key, long base, String holderId) throws SQLException {
+            return session(link).release(key, base, holderId);
+        }
+
+        @Override
+        List<LockTable.Renewed> renew(Link link, List<Renewal> renewals) throws SQLException {
+            List<Renew> all = map(
+                    renewals,
+                    each -> new Renew(each.key(), each.base(), each.holderId(), each.leaseMillis(), each.sequence()));
+            return map(
+                    session(link).renew(all),
+                    each -> new LockTable.Renewed(each.key(), each.holderId(), each.queue(), each.nowMicros()));
+        }
+
+        @Override
+        void purge(Link link, String from, String to) throws SQLException {
+            session(link).purge();
+        }
+
+        private static <T, R> List<R> map(List<T> all, Function<T, R> function) {
+            return all.stream().map(function).toList();
+        }
+
+        private static Row row(Seen seen) {
+            Stored row = seen.row();
+            return new Row(
+                    row.base(),
+                    row.version(),
+                    row.holder(),
+                    row.endMicros(),
+                    row.settings(),
+                    row.leaseMillis(),
+                    row.queue(),
+                    row.holders(),
+                    row.contended(),
+                    seen.nowMicros(),
+                    seen.mark());
+        }
+
+        private static Stored stored(Row row) {
+            return new Stored(
+                    row.base(),
+                    row.version(),
+                    row.holder(),
+                    row.endMicros(),
+                    row.settings(),
+                    row.leaseMillis(),
+                    row.queue(),
+                    row.holders(),
+                    row.contended());
+        }
+    }
+}

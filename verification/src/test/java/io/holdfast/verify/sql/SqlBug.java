@@ -1,0 +1,45 @@
+package io.holdfast.verify.sql;
+
+/** Possible bugs of the statements. A test switches on one at a time, and must find it. */
+public enum SqlBug {
+    NONE,
+
+    /** A write does not compare the version. */
+    VERSION_NOT_COMPARED,
+    /** Rows are judged by the clock of the client. */
+    CLOCK_OF_THE_CLIENT,
+    /** An entry that is written into the queue changes the end of the hold. */
+    ENQUEUE_WRITES_ENDS,
+    /** A take finds any row of the name. */
+    NEWEST_NOT_ASKED_FOR,
+    /** A take and a renewal skip the newest row if it is locked, and find the next. */
+    SKIPS_TO_AN_OLDER_ROW,
+    /** A take keeps the base. */
+    GRANT_KEEPS_THE_BASE,
+    /** The entry that was granted stays in the queue. */
+    ENTRY_STAYS_AFTER_ITS_GRANT,
+    /** A take has no time after which it is refused. */
+    LATE_TAKE,
+    /** A made row has version 0. */
+    MADE_ROW_HAS_VERSION_0,
+    /** A make that is executed twice makes the same version twice. */
+    VERSION_OF_THE_CLIENT,
+    /** What was made is written without being read. */
+    WRITE_AFTER_MAKE,
+    /** A purge deletes all rows of the keys that it has found. */
+    PURGE_BY_KEYS,
+    /** A renewal does not use up its number. */
+    RENEWAL_KEEPS_ITS_NUMBER,
+    /** A renewal does not ask who holds the name. */
+    RENEWAL_OF_ANY_HOLDER,
+    /** A commit whose wait for the standby was cancelled counts as a success. */
+    UNCONFIRMED_COMMIT_COUNTS,
+    /** A grant is dated by the clocks of two servers. */
+    DATED_ACROSS_SERVERS,
+    /** A message does not wait for the commit. */
+    MESSAGE_BEFORE_THE_COMMIT,
+    /** A release does not look at the queue. */
+    RELEASE_IGNORES_THE_QUEUE,
+    /** A release does not wait for the disk, nor does a take. */
+    TAKE_NEED_NOT_BE_SYNCED
+}
