@@ -35,6 +35,16 @@ final class Databases {
         return started(SqlSettings.Kind.POSTGRESQL, () -> PostgresServer.start().url());
     }
 
+    /** Starts a PostgreSQL of the test's own, which it may kill. Skips the test as {@link #postgres} does. */
+    static PostgresServer ownPostgres() {
+        var unused = postgres();
+        try {
+            return PostgresServer.start();
+        } catch (Exception e) {
+            throw new IllegalStateException("PostgreSQL does not start a second time", e);
+        }
+    }
+
     /** Returns the URL of MariaDB with its own driver. Skips the test as {@link #postgres} does. */
     static String mariaDb() {
         return started(SqlSettings.Kind.MARIADB, Databases::startMariaDb);

@@ -2,8 +2,6 @@ package io.holdfast.testkit.servers;
 
 import java.io.IOException;
 import java.io.InputStream;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -26,71 +24,147 @@ import java.util.stream.Stream;
  * Connection connection = DriverManager.getConnection(server.url());
  * }</pre>
  *
- * <p>The server ends with this JVM.
+ * <p>The server ends with this JVM. Not thread-safe.
  */
-public final class PostgresServer {
+public final class PostgresServer implements AutoCloseable {
 
     private static final String NOBODY = "65534";
 
-    /** Ends the server and removes its files when this JVM ends for any reason: its end of the pipe is closed then. */
-    private static final String GUARDIAN = "dir=$1; shift; \"$@\" >\"$dir/log\" 2>&1 </dev/null & p=$!; read -r end;"
-            + " kill -QUIT $p; wait $p; rm -rf \"$dir\"";
+    /**
+     * Ends the server when this JVM ends for any reason: its end of the pipe is closed then. Removes its files, unless
+     * they are for the next start.
+     */
+    private static final String GUARDIAN = "dir=$1; shift; \"$@\" >>\"$dir/log\" 2>&1 </dev/null & p=$!; read -r end;"
+            + " kill -QUIT $p; wait $p; [ \"$end\" = leave ] || rm -rf \"$dir\"";
 
-    private final Process guardian;
-    private final String url;
+    private final Path dir;
+    private final Path bin;
+    private final int port;
+    private final List<String> settings;
+    private Process guardian;
 
-    private PostgresServer(Process guardian, String url) {
-        this.guardian = guardian;
-        this.url = url;
+    private PostgresServer(Path dir, Path bin, int port, List<String> settings) throws IOException {
+        this.dir = dir;
+        this.bin = bin;
+        this.port = port;
+        this.settings = settings;
+        this.guardian = started();
+        Runtime.getRuntime().addShutdownHook(new Thread(this::close));
     }
 
     /**
      * Starts a server and waits until it answers. Needs PostgreSQL's JDBC driver.
      *
+     * @param settings of its configuration, each as {@code name=value}
      * @throws Exception if this machine cannot run one
      */
-    public static PostgresServer start() throws Exception {
-        Path dir = Files.createTempDirectory("holdfast-postgres-");
-        Files.setPosixFilePermissions(dir, PosixFilePermissions.fromString("rwxr-xr-x"));
+    public static PostgresServer start(String... settings) throws Exception {
+        Path dir = folder();
         Path bin = unpacked(dir);
         Path data = Files.createDirectory(dir.resolve("data"));
         if (isRoot()) {
             run(List.of("chown", NOBODY, data.toString()));
         }
         run(asUser(bin.resolve("initdb") + "", "-D", data + "", "-U", "test", "-A", "trust", "-E", "UTF8", "-N"));
-        int port;
-        try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            port = free.getLocalPort();
-        }
-        List<String> command = new ArrayList<>(List.of("sh", "-c", GUARDIAN, "holdfast-guardian", dir.toString()));
-        command.addAll(asUser(
-                bin.resolve("postgres") + "",
-                "-D",
-                data + "",
-                "-p",
-                port + "",
-                "-c",
-                "listen_addresses=127.0.0.1",
-                "-c",
-                "unix_socket_directories=",
-                "-c",
-                "fsync=off",
-                "-c",
-                "lock_timeout=20s"));
-        Process guardian = new ProcessBuilder(command).start();
-        PostgresServer server =
-                new PostgresServer(guardian, "jdbc:postgresql://127.0.0.1:" + port + "/postgres?user=test");
-        Runtime.getRuntime().addShutdownHook(new Thread(server::stop));
-        server.awaitReady(dir.resolve("log"));
+        PostgresServer server = new PostgresServer(dir, bin, FreePort.next(), List.of(settings));
+        server.awaitReady();
         return server;
+    }
+
+    /**
+     * Starts a standby of this server, and waits until it follows. The server is killed and restarted for that: its
+     * files are copied.
+     *
+     * @param name its {@code application_name}, for {@code synchronous_standby_names}
+     * @throws Exception if this machine cannot run one
+     */
+    public PostgresServer startStandby(String name) throws Exception {
+        kill();
+        Path copy = folder();
+        Path data = copy.resolve("data");
+        run(List.of("cp", "-a", data().toString(), data.toString()));
+        run(asUser("touch", data.resolve("standby.signal").toString()));
+        List<String> follows = new ArrayList<>(settings);
+        follows.add("primary_conninfo=host=127.0.0.1 port=" + port + " user=test application_name=" + name);
+        restart();
+        PostgresServer standby = new PostgresServer(copy, bin, FreePort.next(), follows);
+        standby.awaitReady();
+        return standby;
+    }
+
+    private static Path folder() throws IOException {
+        Path dir = Files.createTempDirectory("holdfast-postgres-");
+        return Files.setPosixFilePermissions(dir, PosixFilePermissions.fromString("rwxr-xr-x"));
+    }
+
+    private Path data() {
+        return dir.resolve("data");
+    }
+
+    private Process started() throws IOException {
+        List<String> command = new ArrayList<>(List.of("sh", "-c", GUARDIAN, "holdfast-guardian", dir.toString()));
+        command.addAll(asUser(bin.resolve("postgres") + "", "-D", data() + "", "-p", port + ""));
+        List<String> all = new ArrayList<>(
+                List.of("listen_addresses=127.0.0.1", "unix_socket_directories=", "fsync=off", "lock_timeout=20s"));
+        all.addAll(settings);
+        for (String each : all) {
+            command.addAll(List.of("-c", each));
+        }
+        return new ProcessBuilder(command).start();
+    }
+
+    /** Returns the port that it listens at. */
+    public int port() {
+        return port;
+    }
+
+    /** Ends all its processes by SIGKILL. The files stay. */
+    public void kill() throws IOException, InterruptedException {
+        processes().forEach(ProcessHandle::destroyForcibly);
+        leave();
+    }
+
+    private void leave() throws IOException, InterruptedException {
+        guardian.getOutputStream().write("leave\n".getBytes(StandardCharsets.UTF_8));
+        guardian.getOutputStream().close();
+        guardian.waitFor();
+    }
+
+    /** Starts it again after {@link #kill}, and waits until it answers. */
+    public void restart() throws Exception {
+        guardian = started();
+        awaitReady();
+    }
+
+    /** Stops all its processes by SIGSTOP. */
+    public void pause() throws IOException, InterruptedException {
+        signal("STOP");
+    }
+
+    /** Lets its processes run again. */
+    public void resume() throws IOException, InterruptedException {
+        signal("CONT");
+    }
+
+    private void signal(String name) throws IOException, InterruptedException {
+        List<String> command = new ArrayList<>(List.of("kill", "-" + name));
+        processes().forEach(each -> command.add(Long.toString(each.pid())));
+        run(command);
+    }
+
+    /** The one that starts the others comes first: it must not start more when it is to be stopped or killed. */
+    private List<ProcessHandle> processes() {
+        return guardian.descendants().toList();
     }
 
     /** Returns its address for JDBC, with everything that a connection needs. */
     public String url() {
-        return url;
+        return "jdbc:postgresql://127.0.0.1:" + port + "/postgres?user=test";
     }
 
-    private void stop() {
+    /** Ends the server and removes its files. */
+    @Override
+    public void close() {
         try {
             guardian.getOutputStream().close();
         } catch (IOException e) {
@@ -98,17 +172,23 @@ public final class PostgresServer {
         }
     }
 
-    private void awaitReady(Path log) throws Exception {
+    private void awaitReady() throws Exception {
         long end = System.nanoTime() + Duration.ofSeconds(60).toNanos();
         while (true) {
-            try (Connection ready = DriverManager.getConnection(url)) {
+            try (Connection ready = DriverManager.getConnection(url())) {
                 ready.isValid(1);
                 return;
             } catch (SQLException e) {
-                if (System.nanoTime() - end > 0 || !guardian.isAlive()) {
-                    throw new IllegalStateException("PostgreSQL did not start: " + Files.readString(log), e);
+                if (System.nanoTime() - end > 0) {
+                    throw new IllegalStateException(
+                            "PostgreSQL did not start: " + Files.readString(dir.resolve("log")), e);
                 }
                 Thread.sleep(50);
+                if (guardian.children().findAny().isEmpty()) {
+                    // It does not start before the processes of a killed one have ended.
+                    leave();
+                    guardian = started();
+                }
             }
         }
     }
