@@ -56,12 +56,9 @@ abstract class Dialect {
     /**
      * Inserts a key that is not done. Waits for another transaction that has inserted it.
      *
-     * @param attempt a random id of this call
      * @return false if the key was there
      */
-    abstract boolean insertOnce(
-            Connection connection, String table, String key, String name, String fingerprint, String attempt)
-            throws SQLException;
+    abstract boolean insertOnce(Connection connection, String table, OnceRow row) throws SQLException;
 
     /**
      * Deletes the rows whose time in this column is further back than that, and returns how many there were.

@@ -36,18 +36,23 @@ import org.jspecify.annotations.Nullable;
  */
 public final class JdbcOnce {
 
-    private static final JdbcOnce DEFAULTS = new JdbcOnce("holdfast_once");
+    private static final JdbcOnce DEFAULTS = new JdbcOnce("holdfast_once", Duration.ofDays(7));
 
     /** The attempts whose effects the thread runs: tells a nested call on the same key from a key left behind. */
     private static final ThreadLocal<Set<String>> RUNNING = ThreadLocal.withInitial(HashSet::new);
 
-    private final String table;
+    /** Far above every use, and far below what the time types of the databases end at. */
+    private static final Duration KEPT_AT_MOST = Duration.ofDays(36_500);
 
-    private JdbcOnce(String table) {
+    private final String table;
+    private final Duration keepFor;
+
+    private JdbcOnce(String table, Duration keepFor) {
         this.table = table;
+        this.keepFor = keepFor;
     }
 
-    /** Returns a {@code JdbcOnce} with the table {@code holdfast_once}. */
+    /** Returns a {@code JdbcOnce} with the table {@code holdfast_once} that keeps keys for 7 days. */
     public static JdbcOnce defaults() {
         return DEFAULTS;
     }
@@ -58,7 +63,21 @@ public final class JdbcOnce {
      * @throws IllegalArgumentException if it is not a plain name of letters, digits and {@code _}
      */
     public JdbcOnce table(String name) {
-        return new JdbcOnce(Keys.table(name));
+        return new JdbcOnce(Keys.table(name), keepFor);
+    }
+
+    /**
+     * Sets how long a key is kept at least, from the beginning of its work. {@link #purge} deletes it after that; a
+     * caller that repeats the key then does the work again.
+     *
+     * @param atLeast longer than any caller repeats a key, at least a second; 7 days by default
+     * @throws IllegalArgumentException if it is shorter than a second or longer than 100 years
+     */
+    public JdbcOnce keepFor(Duration atLeast) {
+        if (atLeast.compareTo(Duration.ofSeconds(1)) < 0 || atLeast.compareTo(KEPT_AT_MOST) > 0) {
+            throw new IllegalArgumentException("keepFor: " + atLeast + " (expected: from 1 s to 36,500 days)");
+        }
+        return new JdbcOnce(table, atLeast);
     }
 
     /**
@@ -87,8 +106,8 @@ public final class JdbcOnce {
      *
      * @param key identifies the work, for example the id of a request; text without NUL, of any length
      * @param fingerprint what must be equal in all calls with the key, for example the amount; text without NUL
-     * @throws IllegalArgumentException if the key was committed with another fingerprint, or a text has a NUL or half of
-     *     a surrogate pair
+     * @throws OnceConflictException if the key was committed with another fingerprint
+     * @throws IllegalArgumentException if a text has a NUL or half of a surrogate pair
      * @throws IllegalStateException if the connection commits after each statement, the effect asks for its own key, or
      *     an earlier effect for the key committed by itself and failed
      * @throws SQLException if a statement fails; the transaction must be rolled back
@@ -146,7 +165,7 @@ public final class JdbcOnce {
 
     private @Nullable String result(Done found, String key, String keyHash, String fingerprint) {
         if (!found.fingerprint.equals(fingerprint)) {
-            throw new IllegalArgumentException("The key " + Keys.quoted(key)
+            throw new OnceConflictException("The key " + Keys.quoted(key)
                     + " was used with another fingerprint (expected: the same fingerprint in every call with a key,"
                     + " or another key)");
         }
@@ -171,7 +190,9 @@ public final class JdbcOnce {
             throws SQLException {
         Dialect dialect = Dialect.of(connection);
         try {
-            if (dialect.insertOnce(connection, table, keyHash, Keys.shown(key), fingerprint, attempt)) {
+            OnceRow row = new OnceRow(
+                    keyHash, Keys.shown(key), fingerprint, attempt, keepFor.plusMillis(999).toSeconds());
+            if (dialect.insertOnce(connection, table, row)) {
                 return null;
             }
         } catch (SQLException e) {
@@ -224,19 +245,33 @@ public final class JdbcOnce {
     }
 
     /**
-     * Deletes the keys that are older than that. A caller that repeats such a key does the work again. Call it on a
-     * connection that commits after each statement: otherwise the rows stay locked until the commit.
+     * Deletes the keys that were kept for as long as {@link #keepFor} said when their work began. Call it regularly, on
+     * a connection that commits after each statement: otherwise the rows stay locked until the commit.
      *
-     * @param olderThan longer than any caller repeats a key
      * @return how many keys were deleted
-     * @throws IllegalArgumentException if negative
      * @throws SQLException if a statement fails
      */
-    public int purge(Connection connection, Duration olderThan) throws SQLException {
-        if (olderThan.isNegative()) {
-            throw new IllegalArgumentException("olderThan: " + olderThan + " (expected: zero or longer)");
+    public int purge(Connection connection) throws SQLException {
+        return Dialect.of(connection).deleteOlder(connection, table, "once_key", "keep_until", Duration.ZERO);
+    }
+
+    /**
+     * Checks that the table is there.
+     *
+     * @throws IllegalStateException if it is not; the message has the statement that makes it
+     * @throws SQLException if the question fails for another reason
+     */
+    public void requireTable(Connection connection) throws SQLException {
+        try (Statement statement = connection.createStatement();
+                ResultSet rows = statement.executeQuery("SELECT keep_until FROM " + table + " WHERE once_key = ''")) {
+            boolean unused = rows.next();
+        } catch (SQLException e) {
+            if (!Dialect.isMissingTable(e)) {
+                throw e;
+            }
+            throw new IllegalStateException(
+                    "There is no table " + table + " (expected: made by this statement: " + ddl(connection) + ")", e);
         }
-        return Dialect.of(connection).deleteOlder(connection, table, "once_key", "created_at", olderThan);
     }
 
     /** Returns the statement that makes the table in this database if it is not there. */

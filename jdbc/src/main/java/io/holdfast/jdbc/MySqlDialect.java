@@ -39,7 +39,7 @@ final class MySqlDialect extends Dialect {
                 + " fingerprint VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,"
                 + " attempt VARCHAR(36) CHARACTER SET ascii COLLATE ascii_bin NOT NULL, done SMALLINT NOT NULL,"
                 + " result LONGTEXT CHARACTER SET utf8mb4, created_at DATETIME(3) NOT NULL,"
-                + " name VARCHAR(200) CHARACTER SET utf8mb4 NOT NULL) ENGINE = InnoDB";
+                + " keep_until DATETIME(3) NOT NULL, name VARCHAR(200) CHARACTER SET utf8mb4 NOT NULL) ENGINE = InnoDB";
     }
 
     /**
@@ -85,21 +85,22 @@ final class MySqlDialect extends Dialect {
     }
 
     @Override
-    boolean insertOnce(Connection connection, String table, String key, String name, String fingerprint, String attempt)
-            throws SQLException {
+    boolean insertOnce(Connection connection, String table, OnceRow row) throws SQLException {
         update(
                 connection,
-                "INSERT INTO " + table + " (once_key, fingerprint, attempt, done, created_at, name)"
-                        + " VALUES (?, ?, ?, 0, UTC_TIMESTAMP(3), ?) ON DUPLICATE KEY UPDATE attempt = attempt",
-                key,
-                fingerprint,
-                attempt,
-                name);
+                "INSERT INTO " + table + " (once_key, fingerprint, attempt, done, created_at, keep_until, name)"
+                        + " VALUES (?, ?, ?, 0, UTC_TIMESTAMP(3), UTC_TIMESTAMP(3) + INTERVAL ? SECOND, ?)"
+                        + " ON DUPLICATE KEY UPDATE attempt = attempt",
+                row.key(),
+                row.fingerprint(),
+                row.attempt(),
+                row.keepSeconds(),
+                row.name());
         try (PreparedStatement select =
                 connection.prepareStatement("SELECT attempt FROM " + table + " WHERE once_key = ? FOR UPDATE")) {
-            select.setString(1, key);
+            select.setString(1, row.key());
             try (ResultSet rows = select.executeQuery()) {
-                return rows.next() && attempt.equals(rows.getString(1));
+                return rows.next() && row.attempt().equals(rows.getString(1));
             }
         }
     }

@@ -24,7 +24,8 @@ final class PostgresDialect extends Dialect {
         return "CREATE TABLE IF NOT EXISTS " + table + " ("
                 + "once_key VARCHAR(64) COLLATE \"C\" PRIMARY KEY, fingerprint VARCHAR(64) COLLATE \"C\" NOT NULL,"
                 + " attempt VARCHAR(36) NOT NULL, done SMALLINT NOT NULL, result TEXT,"
-                + " created_at TIMESTAMPTZ NOT NULL, name VARCHAR(200) NOT NULL)";
+                + " created_at TIMESTAMPTZ NOT NULL, keep_until TIMESTAMPTZ NOT NULL,"
+                + " name VARCHAR(200) NOT NULL)";
     }
 
     @Override
@@ -45,16 +46,17 @@ final class PostgresDialect extends Dialect {
     }
 
     @Override
-    boolean insertOnce(Connection connection, String table, String key, String name, String fingerprint, String attempt)
-            throws SQLException {
+    boolean insertOnce(Connection connection, String table, OnceRow row) throws SQLException {
         return update(
                         connection,
-                        "INSERT INTO " + table + " (once_key, fingerprint, attempt, done, created_at, name)"
-                                + " VALUES (?, ?, ?, 0, clock_timestamp(), ?) ON CONFLICT (once_key) DO NOTHING",
-                        key,
-                        fingerprint,
-                        attempt,
-                        name)
+                        "INSERT INTO " + table + " (once_key, fingerprint, attempt, done, created_at, keep_until, name)"
+                                + " VALUES (?, ?, ?, 0, clock_timestamp(), clock_timestamp() + ? * INTERVAL '1 second', ?)"
+                                + " ON CONFLICT (once_key) DO NOTHING",
+                        row.key(),
+                        row.fingerprint(),
+                        row.attempt(),
+                        row.keepSeconds(),
+                        row.name())
                 == 1;
     }
 

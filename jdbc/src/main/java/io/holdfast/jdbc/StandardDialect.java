@@ -32,7 +32,8 @@ final class StandardDialect extends Dialect {
         return "CREATE TABLE IF NOT EXISTS " + table + " ("
                 + "once_key VARCHAR(64) NOT NULL PRIMARY KEY, fingerprint VARCHAR(64) NOT NULL,"
                 + " attempt VARCHAR(36) NOT NULL, done SMALLINT NOT NULL, result CLOB,"
-                + " created_at TIMESTAMP WITH TIME ZONE NOT NULL, name VARCHAR(200) NOT NULL)";
+                + " created_at TIMESTAMP WITH TIME ZONE NOT NULL,"
+                + " keep_until TIMESTAMP WITH TIME ZONE NOT NULL, name VARCHAR(200) NOT NULL)";
     }
 
     @Override
@@ -81,17 +82,18 @@ final class StandardDialect extends Dialect {
     }
 
     @Override
-    boolean insertOnce(Connection connection, String table, String key, String name, String fingerprint, String attempt)
-            throws SQLException {
+    boolean insertOnce(Connection connection, String table, OnceRow row) throws SQLException {
         try {
             update(
                     connection,
-                    "INSERT INTO " + table + " (once_key, fingerprint, attempt, done, created_at, name)"
-                            + " VALUES (?, ?, ?, 0, CURRENT_TIMESTAMP, ?)",
-                    key,
-                    fingerprint,
-                    attempt,
-                    name);
+                    "INSERT INTO " + table + " (once_key, fingerprint, attempt, done, created_at, keep_until, name)"
+                            + " VALUES (?, ?, ?, 0, CURRENT_TIMESTAMP,"
+                            + " CURRENT_TIMESTAMP + CAST(? AS BIGINT) * INTERVAL '1' SECOND, ?)",
+                    row.key(),
+                    row.fingerprint(),
+                    row.attempt(),
+                    row.keepSeconds(),
+                    row.name());
             return true;
         } catch (SQLException e) {
             return throwUnlessDuplicate(e);

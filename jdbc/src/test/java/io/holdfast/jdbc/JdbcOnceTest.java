@@ -134,7 +134,7 @@ class JdbcOnceTest {
             ONCE.run(connection, key, "10 EUR", this::refund);
             connection.commit();
             assertThatThrownBy(() -> ONCE.run(connection, key, "11 EUR", this::refund))
-                    .isInstanceOf(IllegalArgumentException.class)
+                    .isInstanceOf(OnceConflictException.class)
                     .hasMessageContaining(key)
                     .hasMessageContaining("another fingerprint");
             assertThat(runs).hasValue(1);
@@ -267,15 +267,20 @@ class JdbcOnceTest {
             own.createTable(connection);
             own.run(connection, key, "10 EUR", this::refund);
             connection.commit();
-            assertThat(own.purge(connection, Duration.ofHours(1))).isZero();
+            assertThat(own.purge(connection)).isZero();
+            own.keepFor(Duration.ofHours(30)).run(connection, key + "kept", "", this::refund);
+            connection.commit();
             Database.execute(
                     connection,
-                    "UPDATE once_purged SET created_at = created_at - INTERVAL "
-                            + (database == Database.MARIADB ? "2 HOUR" : "'2' HOUR"));
-            assertThat(own.purge(connection, Duration.ofHours(1))).isEqualTo(1);
+                    "UPDATE once_purged SET keep_until = keep_until - INTERVAL "
+                            + (database == Database.MARIADB ? "8 DAY" : "'8' DAY") + " WHERE name NOT LIKE '%kept'");
+            assertThat(own.purge(connection)).isEqualTo(1);
             connection.commit();
-            assertThatThrownBy(() -> own.purge(connection, Duration.ofHours(-1)))
-                    .isInstanceOf(IllegalArgumentException.class);
+            for (Duration wrong : new Duration[] {Duration.ofMillis(999), Duration.ofDays(36_501)}) {
+                assertThatThrownBy(() -> own.keepFor(wrong))
+                        .isInstanceOf(IllegalArgumentException.class)
+                        .hasMessageContaining("keepFor: " + wrong);
+            }
             connection.setAutoCommit(true);
             assertThatThrownBy(() -> own.run(connection, key, "10 EUR", this::refund))
                     .isInstanceOf(IllegalStateException.class)

@@ -1,0 +1,14 @@
+package io.holdfast.jdbc;
+
+/**
+ * Thrown by {@link JdbcOnce#run} if the key was used for other work: its fingerprint is another one. The work was not
+ * done. The caller must use a new key, or repeat exactly what it sent before.
+ */
+public final class OnceConflictException extends IllegalArgumentException {
+
+    private static final long serialVersionUID = 1;
+
+    OnceConflictException(String message) {
+        super(message);
+    }
+}
