@@ -32,7 +32,11 @@ import org.jspecify.annotations.Nullable;
  * <p>Correctness needs no lock; a lock saves work that the database would undo. Effects outside of the transaction
  * happen at least once: pass the key on to the system that has them.
  *
+ * <p>In Spring, {@code @Idempotent} does this around a method.
+ *
  * <p>Immutable and thread-safe; each setter returns a changed copy.
+ *
+ * @see <a href="https://github.com/holdfast-lock/holdfast/blob/main/docs/idempotent.md">A request that arrives twice</a>
  */
 public final class JdbcOnce {
 

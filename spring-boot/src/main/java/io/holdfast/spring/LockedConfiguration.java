@@ -7,6 +7,7 @@ import io.holdfast.spring.call.Clients;
 import io.holdfast.spring.call.CommitGuard;
 import io.holdfast.spring.call.ContextLeaderships;
 import io.holdfast.spring.call.CustomNames;
+import io.holdfast.spring.call.OnceCalls;
 import io.holdfast.spring.declaration.LazyBean;
 import io.holdfast.spring.declaration.LockedMethods;
 import io.holdfast.spring.declaration.LockedNames;
@@ -31,7 +32,7 @@ import org.springframework.core.Ordered;
 import org.springframework.core.env.Environment;
 
 /**
- * Makes {@link Locked}, {@link Limited} and {@link Leader} work; Spring Boot imports it automatically. Their methods need a {@link
+ * Makes {@link Locked}, {@link Limited}, {@link Idempotent} and {@link Leader} work; Spring Boot imports it automatically. Their methods need a {@link
  * io.holdfast.LockClient} bean. The only class of this package that knows the other rooms.
  *
  * @see <a href="https://github.com/holdfast-lock/holdfast/blob/main/docs/spring.md#attributes-of-locked">
@@ -51,11 +52,18 @@ public final class LockedConfiguration {
             LockedMethods methods,
             UncheckedBeans unchecked,
             Clients clients,
-            ContextLeaderships leaderships) {
+            ContextLeaderships leaderships,
+            OnceCalls once) {
         boolean targetClasses = environment.getProperty("spring.aop.proxy-target-class", Boolean.class, true);
         int order = environment.getProperty("holdfast.order", Integer.class, Ordered.HIGHEST_PRECEDENCE);
         return new LockedBeanPostProcessor(
-                beans, events, targetClasses, order, names, methods, unchecked, clients, leaderships);
+                beans, events, targetClasses, order, names, methods, unchecked, clients, leaderships, once);
+    }
+
+    @Bean
+    @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+    static OnceCalls holdfastOnceCalls(ConfigurableListableBeanFactory beans) {
+        return new OnceCalls(beans);
     }
 
     @Bean

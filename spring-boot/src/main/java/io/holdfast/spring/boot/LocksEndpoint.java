@@ -11,6 +11,7 @@ import io.holdfast.Term;
 import io.holdfast.spring.LockMode;
 import io.holdfast.spring.declaration.LockedMethods;
 import io.holdfast.spring.declaration.LockedOperation;
+import io.holdfast.spring.declaration.Once;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -153,6 +154,12 @@ final class LocksEndpoint {
         shown.put("names", operation.describeNames());
         switch (operation.kind()) {
             case LOCK -> {}
+            case ONCE -> {
+                Once once = operation.once();
+                if (once != null) {
+                    shown.put("keepFor", text(once.keepFor()));
+                }
+            }
             case READ, WRITE -> shown.put("mode", operation.kind().name());
             case PERMITS -> {
                 shown.put("permits", operation.limit().describe());

@@ -28,6 +28,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.aop.ProxyMethodInvocation;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.context.ApplicationEventPublisher;
+import org.springframework.expression.EvaluationContext;
 
 /**
  * One call of a locked method: the part that does not depend on its return type.
@@ -35,6 +36,7 @@ import org.springframework.context.ApplicationEventPublisher;
  * @param wanted what the call wants of the names
  * @param names the names for its arguments; not empty
  * @param inner what this call holds besides, acquired after the names; null: the method is inside
+ * @param context for expressions; null if the operation has none
  */
 record LockedCall(
         LockedOperation operation,
@@ -45,7 +47,9 @@ record LockedCall(
         ApplicationEventPublisher events,
         ObservationRegistry observations,
         OuterTransactions outer,
-        @Nullable LockedCall inner)
+        @Nullable LockedCall inner,
+        OnceCalls once,
+        @Nullable EvaluationContext context)
         implements BlockingWork {
 
     /**
@@ -65,7 +69,7 @@ record LockedCall(
     }
 
     private LockedCall with(MethodInvocation other) {
-        return new LockedCall(operation, wanted, other, names, client, events, observations, outer, inner);
+        return new LockedCall(operation, wanted, other, names, client, events, observations, outer, inner, once, context);
     }
 
     /** Returns the object that the method is called on: the proxy, if a library made one without a target. */
@@ -102,6 +106,13 @@ record LockedCall(
     /** @param around as for {@link #run} */
     @Nullable
     Object proceed(MethodInvocation to, List<StageCall.Holding> around) throws Throwable {
+        if (operation.kind().isOnce()) {
+            return once.work(operation).run(names.iterator().next(), with(to), context, () -> proceedInside(to, around));
+        }
+        return proceedInside(to, around);
+    }
+
+    private @Nullable Object proceedInside(MethodInvocation to, List<StageCall.Holding> around) throws Throwable {
         return inner == null ? to.proceed() : inner.with(to).run(around);
     }
 

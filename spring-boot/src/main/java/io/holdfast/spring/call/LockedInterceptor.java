@@ -44,6 +44,7 @@ public final class LockedInterceptor implements MethodInterceptor {
     private final CustomNames customNames;
     private final Supplier<ObservationRegistry> observations;
     private final OuterTransactions outer;
+    private final OnceCalls once;
 
     public LockedInterceptor(
             OperationReader reader,
@@ -51,7 +52,9 @@ public final class LockedInterceptor implements MethodInterceptor {
             ConfigurableListableBeanFactory beans,
             ApplicationEventPublisher events,
             Clients clients,
-            ContextLeaderships leaderships) {
+            ContextLeaderships leaderships,
+            OnceCalls once) {
+        this.once = once;
         this.reader = reader;
         this.expressions = expressions;
         this.events = events;
@@ -118,7 +121,9 @@ public final class LockedInterceptor implements MethodInterceptor {
                 events,
                 observations.get(),
                 outer,
-                inner);
+                inner,
+                once,
+                context);
         call.wanted().checkNames(names);
         call.checkLeaseParameter();
         return call;

@@ -1,5 +1,6 @@
 package io.holdfast.spring.declaration;
 
+import io.holdfast.spring.Idempotent;
 import io.holdfast.spring.Limited;
 import io.holdfast.spring.LockFailureHandler;
 import io.holdfast.spring.Locked;
@@ -8,15 +9,17 @@ import io.holdfast.spring.OnLost;
 import java.lang.reflect.AnnotatedElement;
 import java.util.List;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.springframework.core.annotation.MergedAnnotation;
 import org.springframework.core.annotation.MergedAnnotations;
 import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
 
 /**
- * One {@link Locked} or {@link Limited} annotation, as it is written.
+ * One {@link Locked}, {@link Limited} or {@link Idempotent} annotation, as it is written.
  *
  * @param permits empty for a lock
  * @param weight empty for a lock
+ * @param once null for work that is done at each call
  */
 record Declared(
         Kind kind,
@@ -34,21 +37,29 @@ record Declared(
         String fallback,
         Class<? extends LockFailureHandler> failureHandler,
         OnLost onLost,
-        String client) {
+        String client,
+        @Nullable OnceText once) {
+
+    /** What only work that is done once has, as it is written. */
+    record OnceText(String keepFor, String fingerprint, String transactionManager) {}
 
     /** The types of annotations, in the order in which one call acquires what they declare. */
-    static final List<Class<?>> TYPES = List.of(Locked.class, Limited.class);
+    static final List<Class<?>> TYPES = List.of(Locked.class, Limited.class, Idempotent.class);
 
     /** Returns the annotations on the element itself, or on what it overrides; without repetition. */
     static List<Declared> on(AnnotatedElement element) {
         MergedAnnotations all = MergedAnnotations.from(element, SearchStrategy.TYPE_HIERARCHY);
-        return Stream.concat(
+        return Stream.of(
                         all.stream(Locked.class)
                                 .map(MergedAnnotation::synthesize)
                                 .map(Declared::of),
                         all.stream(Limited.class)
                                 .map(MergedAnnotation::synthesize)
+                                .map(Declared::of),
+                        all.stream(Idempotent.class)
+                                .map(MergedAnnotation::synthesize)
                                 .map(Declared::of))
+                .flatMap(each -> each)
                 .distinct()
                 .toList();
     }
@@ -76,7 +87,8 @@ record Declared(
                 fallback,
                 failureHandler,
                 onLost,
-                client);
+                client,
+                once);
     }
 
     private static Declared of(Locked locked) {
@@ -100,7 +112,8 @@ record Declared(
                 locked.fallback(),
                 locked.failureHandler(),
                 locked.onLost(),
-                locked.client());
+                locked.client(),
+                null);
     }
 
     private static Declared of(Limited limited) {
@@ -120,6 +133,28 @@ record Declared(
                 limited.fallback(),
                 limited.failureHandler(),
                 limited.onLost(),
-                limited.client());
+                limited.client(),
+                null);
+    }
+
+    private static Declared of(Idempotent once) {
+        return new Declared(
+                Kind.ONCE,
+                once.name(),
+                List.of(once.key()),
+                true,
+                "",
+                "",
+                "",
+                once.waitTime(),
+                "",
+                "",
+                "",
+                OnBusy.THROW,
+                "",
+                LockFailureHandler.class,
+                OnLost.THROW,
+                once.client(),
+                new OnceText(once.keepFor(), once.fingerprint(), once.transactionManager()));
     }
 }

@@ -2,6 +2,7 @@ package io.holdfast.spring.declaration;
 
 import io.holdfast.DistributedReadWriteLock;
 import io.holdfast.Permits;
+import io.holdfast.spring.Idempotent;
 import io.holdfast.spring.Limited;
 import io.holdfast.spring.Locked;
 
@@ -10,7 +11,9 @@ public enum Kind {
     LOCK(Locked.class, "lock", "", ""),
     READ(Locked.class, "read", "read-write locks", DistributedReadWriteLock.READ_PREFIX),
     WRITE(Locked.class, "write", "read-write locks", DistributedReadWriteLock.WRITE_PREFIX),
-    PERMITS(Limited.class, "permits", "permits", Permits.SHOWN_PREFIX);
+    PERMITS(Limited.class, "permits", "permits", Permits.SHOWN_PREFIX),
+    /** The lock of work that is done once. */
+    ONCE(Idempotent.class, "lock", "", "");
 
     final Class<?> annotation;
     private final String tag;
@@ -22,6 +25,16 @@ public enum Kind {
         this.tag = tag;
         this.feature = feature;
         this.shown = shown;
+    }
+
+    /** Returns whether the work under it is done once for each key, and its result stored. */
+    public boolean isOnce() {
+        return this == ONCE;
+    }
+
+    /** Returns whether an annotation of this kind may have several names. */
+    boolean isExclusiveOrShared() {
+        return annotation == Locked.class;
     }
 
     /** Returns the tag in observations, as meters have it. */

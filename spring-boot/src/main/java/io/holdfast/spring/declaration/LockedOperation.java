@@ -24,6 +24,7 @@ import org.springframework.expression.EvaluationContext;
  * @param client name or qualifier of the client; empty: the primary one
  * @param leaseParameter index of the parameter of type Lease or MultiLease; -1: none
  * @param isScheduled whether Spring's scheduler calls the method
+ * @param once null: the work is done at each call
  */
 public record LockedOperation(
         Kind kind,
@@ -39,10 +40,12 @@ public record LockedOperation(
         OnLost onLost,
         String client,
         int leaseParameter,
-        boolean isScheduled) {
+        boolean isScheduled,
+        @Nullable Once once) {
 
     public boolean usesExpressions() {
-        return names.stream().anyMatch(LockedName::usesExpressions) || !limit.isConstant() || !weight.isConstant();
+        return (once != null && once.fingerprint() != null)
+                || names.stream().anyMatch(LockedName::usesExpressions) || !limit.isConstant() || !weight.isConstant();
     }
 
     /**
@@ -52,7 +55,8 @@ public record LockedOperation(
      */
     public Wanted wanted(@Nullable EvaluationContext context) {
         if (kind != Kind.PERMITS) {
-            return new Wanted(kind, 1, 1);
+            // Nested calls may have either: the lock is the same.
+            return kind.isOnce() ? Wanted.LOCK : new Wanted(kind, 1, 1);
         }
         LockedName name = names.get(0);
         int permits = limit.value(method, name, context);

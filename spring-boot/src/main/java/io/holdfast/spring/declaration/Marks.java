@@ -36,13 +36,19 @@ public final class Marks {
     /** @param own those of the method; if it has none, those of its class count */
     private static String mark(boolean isLeader, List<Declared> own, Class<?> type) {
         List<Declared> all = own.isEmpty() ? Declared.on(type) : own;
-        boolean isLimit = !all.isEmpty() && Declared.of(Locked.class, all).isEmpty();
-        return (isLeader ? "@Leader" : isLimit ? Kind.PERMITS.mark() : Kind.LOCK.mark()) + " on ";
+        return (isLeader ? "@Leader" : outermost(all).mark()) + " on ";
     }
 
     /** Returns how the method would run if nothing intercepted it. */
     public static String unguarded(Method method) {
-        boolean isLimit = on(method).startsWith(Kind.PERMITS.mark());
-        return isLeaderOnly(method) ? "on every node" : "without its " + (isLimit ? Kind.PERMITS : Kind.LOCK).word();
+        List<Declared> own = Declared.on(method);
+        Kind kind = outermost(own.isEmpty() ? Declared.on(method.getDeclaringClass()) : own);
+        return isLeaderOnly(method) ? "on every node" : kind.isOnce() ? "at each call" : "without its " + kind.word();
+    }
+
+    private static Kind outermost(List<Declared> all) {
+        return all.isEmpty() || !Declared.of(Locked.class, all).isEmpty()
+                ? Kind.LOCK
+                : all.get(0).kind();
     }
 }

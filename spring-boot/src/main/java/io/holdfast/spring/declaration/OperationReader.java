@@ -30,6 +30,7 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.convert.DurationStyle;
 import org.springframework.core.BridgeMethodResolver;
 import org.springframework.core.DecoratingProxy;
+import org.springframework.core.GenericTypeResolver;
 import org.springframework.core.MethodClassKey;
 import org.springframework.core.MethodParameter;
 import org.springframework.core.annotation.AnnotatedMethod;
@@ -41,8 +42,8 @@ import org.springframework.util.ClassUtils;
 import org.springframework.util.StringUtils;
 
 /**
- * Reads the {@link io.holdfast.spring.Locked}, {@link io.holdfast.spring.Limited} and {@link io.holdfast.spring.Leader}
- * annotations of methods, and refuses declarations that cannot work. Thread-safe.
+ * Reads the {@link io.holdfast.spring.Locked}, {@link io.holdfast.spring.Limited}, {@link io.holdfast.spring.Idempotent} and
+ * {@link io.holdfast.spring.Leader} annotations of methods, and refuses declarations that cannot work. Thread-safe.
  */
 public final class OperationReader {
 
@@ -50,6 +51,9 @@ public final class OperationReader {
     public static final String OPEN_IN_KOTLIN =
             "open class and open fun, or the compiler plugin kotlin-spring, which opens classes with @Component,"
                     + " @Service and the like";
+
+    /** As JdbcOnce.keepFor has it. */
+    private static final Duration KEPT_AT_MOST = Duration.ofDays(36_500);
 
     private final ConfigurableListableBeanFactory beans;
     private final Expressions expressions;
@@ -195,12 +199,14 @@ public final class OperationReader {
                         + " together");
         boolean isLimit = kind == Kind.PERMITS;
         refuseIf(
-                isLimit && annotations.size() > 1,
+                (isLimit || kind.isOnce()) && annotations.size() > 1,
                 method,
                 "several " + kind.mark() + " annotations",
-                "one, and a method of another bean for a second limit");
+                "one, and a method of another bean for a second one");
         MethodChecks.checkCanBeIntercepted(method, targetClass);
         Returns returns = Returns.of(method, targetClass);
+        Declared.OnceText text = first.once();
+        Once once = text == null ? null : once(method, targetClass, first, text, returns);
         List<LockedName> names =
                 annotations.stream().map(each -> name(method, each)).toList();
         LockedOperation operation = new LockedOperation(
@@ -217,7 +223,8 @@ public final class OperationReader {
                 first.onLost(),
                 resolve(method, "client", first.client()),
                 isOutermost ? leaseParameter(method, names) : -1,
-                isScheduled(method));
+                isScheduled(method),
+                once);
         check(operation);
         return operation;
     }
@@ -248,11 +255,44 @@ public final class OperationReader {
                 ? expressions.parse(method, "condition", annotation.condition())
                 : null;
         refuseIf(
-                annotation.kind() != Kind.PERMITS && annotation.join() && keys.size() < 2,
+                annotation.kind().isExclusiveOrShared() && annotation.join() && keys.size() < 2,
                 method,
                 "join = true, but not several keys",
                 "several keys, for example key = {\"#user.id\", \"#user.name\"}, or no join");
         return new LockedName(annotation.kind(), name, keys, annotation.join(), keyParameters, condition);
+    }
+
+    private Once once(
+            Method method, Class<?> targetClass, Declared annotation, Declared.OnceText text, Returns returns) {
+        refuseIf(
+                returns != Returns.VALUE,
+                method,
+                "its work ends after it has returned, and a transaction belongs to one thread",
+                "a method that returns its result, with @Locked and JdbcOnce for others");
+        refuseIf(
+                annotation.kind() == Kind.ONCE && annotation.key().isEmpty() && !hasKeyParameter(method),
+                method,
+                "it has no key, so it would run once for all calls",
+                "key = \"#request.id\", for example");
+        Duration keepFor = duration(method, "keepFor", text.keepFor()).orElse(Duration.ZERO);
+        refuseIf(
+                keepFor.compareTo(Duration.ofSeconds(1)) < 0 || keepFor.compareTo(KEPT_AT_MOST) > 0,
+                method,
+                "keepFor: \"" + text.keepFor() + "\"",
+                "from 1s to 36500d");
+        return new Once(
+                targetClass,
+                GenericTypeResolver.resolveType(method.getGenericReturnType(), targetClass),
+                keepFor,
+                StringUtils.hasText(text.fingerprint())
+                        ? expressions.parse(method, "fingerprint", text.fingerprint())
+                        : null,
+                resolve(method, "transactionManager", text.transactionManager()));
+    }
+
+    private static boolean hasKeyParameter(Method method) {
+        return Arrays.stream(new AnnotatedMethod(method).getMethodParameters())
+                .anyMatch(parameter -> parameter.hasParameterAnnotation(LockKey.class));
     }
 
     private Count count(Method method, String attribute, String text) {

@@ -8,6 +8,7 @@ import io.holdfast.spring.OnBusy;
 import io.holdfast.spring.call.Clients;
 import io.holdfast.spring.call.ContextLeaderships;
 import io.holdfast.spring.call.LockedInterceptor;
+import io.holdfast.spring.call.OnceCalls;
 import io.holdfast.spring.declaration.Expressions;
 import io.holdfast.spring.declaration.Kind;
 import io.holdfast.spring.declaration.LeaderOperation;
@@ -48,8 +49,8 @@ import org.springframework.util.ClassUtils;
 
 /**
  * Puts the interceptor before every other advice of a bean with {@link io.holdfast.spring.Locked}, {@link
- * io.holdfast.spring.Limited} or {@link io.holdfast.spring.Leader} methods, and refuses a bean whose marked methods
- * could run past it. It is a post-processor and not an advisor bean, for three reasons:
+ * io.holdfast.spring.Limited}, {@link io.holdfast.spring.Idempotent} or {@link io.holdfast.spring.Leader} methods, and
+ * refuses a bean whose marked methods could run past it. It is a post-processor and not an advisor bean, for three reasons:
  *
  * <ul>
  *   <li>the lock is outside the transaction, whatever the order of the transaction;
@@ -75,6 +76,7 @@ public final class LockedBeanPostProcessor extends AbstractBeanFactoryAwareAdvis
 
     private final transient Clients clients;
     private final transient ContextLeaderships leaderships;
+    private final transient OnceCalls once;
 
     /** For each client that a bean needs, one annotation that needs it. */
     private final transient Map<String, String> places = new ConcurrentHashMap<>();
@@ -95,7 +97,9 @@ public final class LockedBeanPostProcessor extends AbstractBeanFactoryAwareAdvis
             LockedMethods methods,
             UncheckedBeans unchecked,
             Clients clients,
-            ContextLeaderships leaderships) {
+            ContextLeaderships leaderships,
+            OnceCalls once) {
+        this.once = once;
         this.beans = beans;
         this.clients = clients;
         this.leaderships = leaderships;
@@ -107,7 +111,7 @@ public final class LockedBeanPostProcessor extends AbstractBeanFactoryAwareAdvis
         this.order = order;
         Expressions expressions = new Expressions(beans);
         this.reader = new OperationReader(beans, expressions);
-        this.interceptor = new LockedInterceptor(reader, expressions, beans, events, clients, leaderships);
+        this.interceptor = new LockedInterceptor(reader, expressions, beans, events, clients, leaderships, once);
         this.advisor = advisor(null);
         setBeforeExistingAdvisors(true);
         setOrder(Ordered.LOWEST_PRECEDENCE - 2);
@@ -188,9 +192,10 @@ public final class LockedBeanPostProcessor extends AbstractBeanFactoryAwareAdvis
         locked.values().stream().flatMap(List::stream).forEach(operation -> {
             methods.add(operation);
             limits.add(operation);
+            once.declare(operation);
             operation.constantNames().forEach(names::add);
             places.putIfAbsent(operation.client(), operation.place());
-            if (operation.kind() != Kind.LOCK) {
+            if (!operation.kind().shown().isEmpty()) {
                 operation
                         .constantNames()
                         .forEach(name -> names.add(operation.kind().shown() + name));
@@ -245,6 +250,7 @@ public final class LockedBeanPostProcessor extends AbstractBeanFactoryAwareAdvis
         });
         places.forEach(clients::get);
         demands.forEach(this::checkHasPermits);
+        once.check();
         if (beans.getBeanNamesForType(LockNameCustomizer.class, true, false).length > 0) {
             names.allowPrefixes();
         }

@@ -1,0 +1,209 @@
+package io.holdfast.spring.call;
+
+import static java.util.Objects.requireNonNull;
+
+import io.holdfast.Lease;
+import io.holdfast.MultiLease;
+import io.holdfast.jdbc.JdbcOnce;
+import io.holdfast.spring.declaration.LockedOperation;
+import io.holdfast.spring.declaration.Once;
+import java.lang.reflect.Type;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.core.ResolvableType;
+import org.springframework.dao.DataAccessException;
+import org.springframework.expression.EvaluationContext;
+import org.springframework.expression.Expression;
+import org.springframework.jdbc.UncategorizedSQLException;
+import org.springframework.jdbc.datasource.DataSourceUtils;
+import org.springframework.jdbc.support.SQLExceptionSubclassTranslator;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.TransactionStatus;
+
+/**
+ * Does the work of one method once for each key: the key, the result and the effects of the method are in one
+ * transaction. The method runs inside of it, so its own {@code @Transactional} joins.
+ *
+ * @param json null: the method has no result, and its fingerprint is an expression or empty
+ */
+record OnceTransaction(
+        LockedOperation operation,
+        PlatformTransactionManager manager,
+        TransactionDefinition definition,
+        DataSource source,
+        JdbcOnce once,
+        @Nullable OnceJson json)
+        implements OnceCalls.Work {
+
+    static OnceCalls.Work of(ConfigurableListableBeanFactory beans, LockedOperation operation) {
+        return new OnceSetup(beans, operation).work();
+    }
+
+    /** Carries what the method throws past JdbcOnce, whose own exceptions become those of Spring. */
+    private static final class Failed extends RuntimeException {
+
+        private static final long serialVersionUID = 1;
+
+        Failed(Throwable cause) {
+            super(cause);
+        }
+    }
+
+    /** Receives the result of the method if it runs in this call. */
+    private static final class Ran {
+
+        boolean ran;
+        @Nullable
+        Object result;
+    }
+
+    @Override
+    public @Nullable Object run(
+            String key, LockedCall call, @Nullable EvaluationContext context, OnceCalls.Method method)
+            throws Throwable {
+        String fingerprint = fingerprint(call, context);
+        Ran here = new Ran();
+        TransactionStatus status = manager.getTransaction(definition);
+        String stored;
+        try {
+            stored = inTransaction(key, fingerprint, method, here);
+        } catch (Throwable e) {
+            rollBack(status, e);
+            throw e;
+        }
+        manager.commit(status);
+        return here.ran ? here.result : read(stored);
+    }
+
+    private @Nullable String inTransaction(String key, String fingerprint, OnceCalls.Method method, Ran here)
+            throws Throwable {
+        Connection connection = DataSourceUtils.getConnection(source);
+        try {
+            return once.<RuntimeException>run(connection, key, fingerprint, inside -> {
+                here.result = proceed(method);
+                here.ran = true;
+                return write(here.result);
+            });
+        } catch (Failed e) {
+            Throwable failure = requireNonNull(e.getCause());
+            for (Throwable each : e.getSuppressed()) {
+                failure.addSuppressed(each);
+            }
+            throw failure;
+        } catch (SQLException e) {
+            String task = operation.place();
+            DataAccessException translated = new SQLExceptionSubclassTranslator().translate(task, null, e);
+            throw translated != null ? translated : new UncategorizedSQLException(task, null, e);
+        } finally {
+            DataSourceUtils.releaseConnection(connection, source);
+        }
+    }
+
+    private static @Nullable Object proceed(OnceCalls.Method method) {
+        try {
+            return method.proceed();
+        } catch (Throwable e) {
+            throw new Failed(e);
+        }
+    }
+
+    private void rollBack(TransactionStatus status, Throwable failure) {
+        try {
+            if (!status.isCompleted()) {
+                manager.rollback(status);
+            }
+        } catch (RuntimeException | Error e) {
+            failure.addSuppressed(e);
+        }
+    }
+
+    private String fingerprint(LockedCall call, @Nullable EvaluationContext context) {
+        Once rules = requireNonNull(operation.once());
+        Expression expression = rules.fingerprint();
+        if (expression != null) {
+            return rules.fingerprint(operation, expression, requireNonNull(context));
+        }
+        List<@Nullable Object> compared = new ArrayList<>();
+        @Nullable
+        Object[] arguments = call.invocation().getArguments();
+        Class<?>[] types = operation.method().getParameterTypes();
+        for (int i = 0; i < types.length; i++) {
+            if (!isLease(types[i])) {
+                compared.add(arguments[i]);
+            }
+        }
+        if (compared.isEmpty()) {
+            return "";
+        }
+        try {
+            return requireNonNull(json).sorted(compared);
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException(
+                    operation.place() + ": the arguments cannot be compared as JSON: " + e.getMessage()
+                            + " (expected: arguments that the ObjectMapper can write, or fingerprint = \"#p0.amount\","
+                            + " for example)",
+                    e);
+        }
+    }
+
+    static boolean isLease(Class<?> type) {
+        return type == Lease.class || type == MultiLease.class;
+    }
+
+    private boolean hasResult() {
+        Type type = requireNonNull(operation.once()).resultType();
+        return type != void.class && type != Void.class;
+    }
+
+    private boolean isOptional() {
+        return operation.resultType() == Optional.class;
+    }
+
+    /** Returns the type of the content of an Optional, or the type of the result. */
+    private Type storedType() {
+        Type type = requireNonNull(operation.once()).resultType();
+        return isOptional() ? ResolvableType.forType(type).getGeneric(0).getType() : type;
+    }
+
+    /** Returns null for null. A result that no later call could read fails this one, which leaves nothing. */
+    private @Nullable String write(@Nullable Object result) {
+        Object content = result instanceof Optional<?> optional ? optional.orElse(null) : result;
+        if (!hasResult() || content == null) {
+            return null;
+        }
+        try {
+            String written = requireNonNull(json).write(content, storedType());
+            Object unused = json.read(written, storedType());
+            return written;
+        } catch (IllegalArgumentException e) {
+            throw unusable("cannot be stored as JSON and read back", e);
+        }
+    }
+
+    private @Nullable Object read(@Nullable String stored) {
+        Object content = null;
+        if (stored != null) {
+            try {
+                content = requireNonNull(json).read(stored, storedType());
+            } catch (IllegalArgumentException e) {
+                throw unusable("was stored before and cannot be read", e);
+            }
+        }
+        return isOptional() ? Optional.ofNullable(content) : content;
+    }
+
+    private IllegalStateException unusable(String what, IllegalArgumentException e) {
+        return new IllegalStateException(
+                operation.place() + ": the result " + what + " as "
+                        + storedType().getTypeName() + ": " + e.getMessage()
+                        + " (expected: a return type that the ObjectMapper can write and read)",
+                e);
+    }
+}
