@@ -195,7 +195,11 @@ public final class JdbcOnce {
         Dialect dialect = Dialect.of(connection);
         try {
             OnceRow row = new OnceRow(
-                    keyHash, Keys.shown(key), fingerprint, attempt, keepFor.plusMillis(999).toSeconds());
+                    keyHash,
+                    Keys.shown(key),
+                    fingerprint,
+                    attempt,
+                    keepFor.plusMillis(999).toSeconds());
             if (dialect.insertOnce(connection, table, row)) {
                 return null;
             }

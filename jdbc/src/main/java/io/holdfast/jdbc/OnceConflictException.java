@@ -3,6 +3,9 @@ package io.holdfast.jdbc;
 /**
  * Thrown by {@link JdbcOnce#run} if the key was used for other work: its fingerprint is another one. The work was not
  * done. The caller must use a new key, or repeat exactly what it sent before.
+ *
+ * @see <a href="https://github.com/holdfast-lock/holdfast/blob/main/docs/idempotent.md#what-is-promised">What is
+ *     promised</a>
  */
 public final class OnceConflictException extends IllegalArgumentException {
 
