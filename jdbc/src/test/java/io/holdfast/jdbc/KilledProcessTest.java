@@ -47,14 +47,15 @@ class KilledProcessTest {
         try (Connection connection = database.connect()) {
             // The last process may have committed one key more than it said.
             int committed = number(connection, "SELECT COUNT(*) FROM killed_effects WHERE id LIKE '" + run + ":%'");
-            int once = number(
-                    connection, "SELECT COUNT(DISTINCT id) FROM killed_effects WHERE id LIKE '" + run + ":%'");
+            int once =
+                    number(connection, "SELECT COUNT(DISTINCT id) FROM killed_effects WHERE id LIKE '" + run + ":%'");
             int kept = number(
                     connection,
                     "SELECT COUNT(*) FROM killed_effects e JOIN holdfast_once o ON o.name = e.id"
                             + " AND o.result = e.attempt AND o.done = 1 WHERE e.id LIKE '" + run + ":%'");
-            String story = database + ", seed " + seed + ": " + KILLS + " kills, " + (done + 1) + " keys were said to be"
-                    + " done, " + committed + " effects of " + once + " keys, " + kept + " with their results";
+            String story =
+                    database + ", seed " + seed + ": " + KILLS + " kills, " + (done + 1) + " keys were said to be"
+                            + " done, " + committed + " effects of " + once + " keys, " + kept + " with their results";
             System.out.println(story);
             assertThat(done).as(story).isPositive();
             assertThat(once).as(story).isEqualTo(committed);
@@ -95,8 +96,7 @@ class KilledProcessTest {
         }
     }
 
-    private static void read(
-            BufferedReader output, CompletableFuture<Void> begun, CompletableFuture<Integer> last) {
+    private static void read(BufferedReader output, CompletableFuture<Void> begun, CompletableFuture<Integer> last) {
         int done = -1;
         try {
             for (String line = output.readLine(); line != null; line = output.readLine()) {

@@ -23,6 +23,11 @@ import org.springframework.web.ErrorResponse;
 public final class HoldfastWebAutoConfiguration {
 
     @Bean
+    IdempotentRequestAdvice holdfastIdempotentRequestAdvice(HoldfastWebProperties properties) {
+        return new IdempotentRequestAdvice(properties.order());
+    }
+
+    @Bean
     @ConditionalOnMissingBean
     LockExceptionAdvice holdfastLockExceptionAdvice(HoldfastWebProperties properties) {
         try {

@@ -154,7 +154,7 @@ final class LocksEndpoint {
         shown.put("names", operation.describeNames());
         switch (operation.kind()) {
             case LOCK -> {}
-            case ONCE -> {
+            case ONCE, REQUEST -> {
                 Once once = operation.once();
                 if (once != null) {
                     shown.put("keepFor", text(once.keepFor()));

@@ -69,7 +69,8 @@ record LockedCall(
     }
 
     private LockedCall with(MethodInvocation other) {
-        return new LockedCall(operation, wanted, other, names, client, events, observations, outer, inner, once, context);
+        return new LockedCall(
+                operation, wanted, other, names, client, events, observations, outer, inner, once, context);
     }
 
     /** Returns the object that the method is called on: the proxy, if a library made one without a target. */
@@ -107,7 +108,8 @@ record LockedCall(
     @Nullable
     Object proceed(MethodInvocation to, List<StageCall.Holding> around) throws Throwable {
         if (operation.kind().isOnce()) {
-            return once.work(operation).run(names.iterator().next(), with(to), context, () -> proceedInside(to, around));
+            return once.work(operation)
+                    .run(names.iterator().next(), with(to), context, () -> proceedInside(to, around));
         }
         return proceedInside(to, around);
     }
@@ -198,6 +200,9 @@ record LockedCall(
             return operation.resultType() == Optional.class ? Optional.empty() : null;
         }
         observed.ended("timeout", busy);
+        if (operation.kind() == Kind.REQUEST) {
+            throw OnceRequest.running(busy);
+        }
         if (operation.isScheduled()) {
             // The scheduler logs it at each firing that finds the lock busy, and only it is in the stack.
             busy.setStackTrace(new StackTraceElement[0]);

@@ -3,6 +3,7 @@ package io.holdfast.spring.call;
 import io.holdfast.LockClient;
 import io.holdfast.spring.LockedDefaults;
 import io.holdfast.spring.declaration.Expressions;
+import io.holdfast.spring.declaration.Kind;
 import io.holdfast.spring.declaration.LazyBean;
 import io.holdfast.spring.declaration.LeaderOperation;
 import io.holdfast.spring.declaration.LockedOperation;
@@ -106,7 +107,9 @@ public final class LockedInterceptor implements MethodInterceptor {
         EvaluationContext context = operation.usesExpressions()
                 ? expressions.context(target, targetClass, operation.method(), invocation.getArguments())
                 : null;
-        Collection<String> names = operation.names(invocation.getArguments(), context);
+        Collection<String> names = operation.kind() == Kind.REQUEST
+                ? List.of(OnceRequest.name(operation.constantNames().get(0)))
+                : operation.names(invocation.getArguments(), context);
         if (names.isEmpty()) {
             return inner;
         }

@@ -3,6 +3,7 @@ package io.holdfast.spring.call;
 import static java.util.Objects.requireNonNull;
 
 import io.holdfast.jdbc.JdbcOnce;
+import io.holdfast.spring.declaration.Kind;
 import io.holdfast.spring.declaration.LockedDefinitionException;
 import io.holdfast.spring.declaration.LockedOperation;
 import io.holdfast.spring.declaration.Once;
@@ -60,7 +61,8 @@ final class OnceSetup {
                             : "the dependency spring-boot-starter-json (Boot 3) or spring-boot-starter-jackson (Boot 4)");
         }
         if (!"lazy"
-                .equalsIgnoreCase(beans.getBean(Environment.class).getProperty("holdfast.startup", "")
+                .equalsIgnoreCase(beans.getBean(Environment.class)
+                        .getProperty("holdfast.startup", "")
                         .strip())) {
             probe(manager, source, once);
         }
@@ -73,6 +75,7 @@ final class OnceSetup {
 
     private boolean needsJson() {
         return !returnsNothing()
+                || operation.kind() == Kind.REQUEST
                 || (rules.fingerprint() == null
                         && Arrays.stream(operation.method().getParameterTypes())
                                 .anyMatch(type -> !OnceTransaction.isLease(type)));

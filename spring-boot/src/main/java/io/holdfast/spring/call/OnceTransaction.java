@@ -5,6 +5,8 @@ import static java.util.Objects.requireNonNull;
 import io.holdfast.Lease;
 import io.holdfast.MultiLease;
 import io.holdfast.jdbc.JdbcOnce;
+import io.holdfast.jdbc.OnceConflictException;
+import io.holdfast.spring.declaration.Kind;
 import io.holdfast.spring.declaration.LockedOperation;
 import io.holdfast.spring.declaration.Once;
 import java.lang.reflect.Type;
@@ -56,10 +58,17 @@ record OnceTransaction(
         }
     }
 
+    /** Ends the work of a request that the method answers with a failure of the server: nothing of it may stay. */
+    private static final class FailedAnswer extends RuntimeException {
+
+        private static final long serialVersionUID = 1;
+    }
+
     /** Receives the result of the method if it runs in this call. */
     private static final class Ran {
 
         boolean ran;
+
         @Nullable
         Object result;
     }
@@ -76,10 +85,20 @@ record OnceTransaction(
             stored = inTransaction(key, fingerprint, method, here);
         } catch (Throwable e) {
             rollBack(status, e);
-            throw e;
+            if (e instanceof FailedAnswer) {
+                return here.result;
+            }
+            throw isRequest() && e instanceof OnceConflictException conflict ? OnceRequest.conflict(conflict) : e;
         }
         manager.commit(status);
-        return here.ran ? here.result : read(stored);
+        if (here.ran) {
+            return here.result;
+        }
+        Object result = read(stored);
+        if (isRequest()) {
+            OnceRequest.markReplayed();
+        }
+        return result;
     }
 
     private @Nullable String inTransaction(String key, String fingerprint, OnceCalls.Method method, Ran here)
@@ -89,6 +108,9 @@ record OnceTransaction(
             return once.<RuntimeException>run(connection, key, fingerprint, inside -> {
                 here.result = proceed(method);
                 here.ran = true;
+                if (isRequest() && OnceRequest.isFailure(here.result)) {
+                    throw new FailedAnswer();
+                }
                 return write(here.result);
             });
         } catch (Failed e) {
@@ -130,15 +152,7 @@ record OnceTransaction(
         if (expression != null) {
             return rules.fingerprint(operation, expression, requireNonNull(context));
         }
-        List<@Nullable Object> compared = new ArrayList<>();
-        @Nullable
-        Object[] arguments = call.invocation().getArguments();
-        Class<?>[] types = operation.method().getParameterTypes();
-        for (int i = 0; i < types.length; i++) {
-            if (!isLease(types[i])) {
-                compared.add(arguments[i]);
-            }
-        }
+        List<@Nullable Object> compared = compared(call);
         if (compared.isEmpty()) {
             return "";
         }
@@ -151,6 +165,29 @@ record OnceTransaction(
                             + " for example)",
                     e);
         }
+    }
+
+    private List<@Nullable Object> compared(LockedCall call) {
+        @Nullable Object[] arguments = call.invocation().getArguments();
+        if (isRequest()) {
+            return OnceRequest.compared(operation.method(), arguments);
+        }
+        List<@Nullable Object> compared = new ArrayList<>();
+        Class<?>[] types = operation.method().getParameterTypes();
+        for (int i = 0; i < types.length; i++) {
+            if (!isLease(types[i])) {
+                compared.add(arguments[i]);
+            }
+        }
+        return compared;
+    }
+
+    private boolean isRequest() {
+        return operation.kind() == Kind.REQUEST;
+    }
+
+    private boolean isEntity() {
+        return isRequest() && OnceRequest.isEntity(operation.resultType());
     }
 
     static boolean isLease(Class<?> type) {
@@ -166,9 +203,12 @@ record OnceTransaction(
         return operation.resultType() == Optional.class;
     }
 
-    /** Returns the type of the content of an Optional, or the type of the result. */
+    /** Returns the type of the content of an Optional, of the body of an answer, or the type of the result. */
     private Type storedType() {
         Type type = requireNonNull(operation.once()).resultType();
+        if (isEntity()) {
+            return OnceRequest.bodyType(type);
+        }
         return isOptional() ? ResolvableType.forType(type).getGeneric(0).getType() : type;
     }
 
@@ -179,8 +219,10 @@ record OnceTransaction(
             return null;
         }
         try {
-            String written = requireNonNull(json).write(content, storedType());
-            Object unused = json.read(written, storedType());
+            OnceJson mapper = requireNonNull(json);
+            String written =
+                    isEntity() ? OnceRequest.write(mapper, content, storedType()) : mapper.write(content, storedType());
+            Object unused = content(written);
             return written;
         } catch (IllegalArgumentException e) {
             throw unusable("cannot be stored as JSON and read back", e);
@@ -191,12 +233,17 @@ record OnceTransaction(
         Object content = null;
         if (stored != null) {
             try {
-                content = requireNonNull(json).read(stored, storedType());
+                content = content(stored);
             } catch (IllegalArgumentException e) {
                 throw unusable("was stored before and cannot be read", e);
             }
         }
         return isOptional() ? Optional.ofNullable(content) : content;
+    }
+
+    private @Nullable Object content(String stored) {
+        OnceJson mapper = requireNonNull(json);
+        return isEntity() ? OnceRequest.read(mapper, stored, storedType()) : mapper.read(stored, storedType());
     }
 
     private IllegalStateException unusable(String what, IllegalArgumentException e) {

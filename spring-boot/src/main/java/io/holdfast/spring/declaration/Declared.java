@@ -1,6 +1,7 @@
 package io.holdfast.spring.declaration;
 
 import io.holdfast.spring.Idempotent;
+import io.holdfast.spring.IdempotentRequest;
 import io.holdfast.spring.Limited;
 import io.holdfast.spring.LockFailureHandler;
 import io.holdfast.spring.Locked;
@@ -44,7 +45,7 @@ record Declared(
     record OnceText(String keepFor, String fingerprint, String transactionManager) {}
 
     /** The types of annotations, in the order in which one call acquires what they declare. */
-    static final List<Class<?>> TYPES = List.of(Locked.class, Limited.class, Idempotent.class);
+    static final List<Class<?>> TYPES = List.of(Locked.class, Limited.class, Idempotent.class, IdempotentRequest.class);
 
     /** Returns the annotations on the element itself, or on what it overrides; without repetition. */
     static List<Declared> on(AnnotatedElement element) {
@@ -57,6 +58,9 @@ record Declared(
                                 .map(MergedAnnotation::synthesize)
                                 .map(Declared::of),
                         all.stream(Idempotent.class)
+                                .map(MergedAnnotation::synthesize)
+                                .map(Declared::of),
+                        all.stream(IdempotentRequest.class)
                                 .map(MergedAnnotation::synthesize)
                                 .map(Declared::of))
                 .flatMap(each -> each)
@@ -138,15 +142,37 @@ record Declared(
     }
 
     private static Declared of(Idempotent once) {
-        return new Declared(
+        return once(
                 Kind.ONCE,
                 once.name(),
                 List.of(once.key()),
+                once.waitTime(),
+                once.client(),
+                new OnceText(once.keepFor(), once.fingerprint(), once.transactionManager()));
+    }
+
+    /** The name is the same for all methods: the path of the request follows, and the class and method may change. */
+    private static Declared of(IdempotentRequest once) {
+        return once(
+                Kind.REQUEST,
+                "idempotent-request",
+                List.of(),
+                once.waitTime(),
+                once.client(),
+                new OnceText(once.keepFor(), "", once.transactionManager()));
+    }
+
+    private static Declared once(
+            Kind kind, String name, List<String> key, String waitTime, String client, OnceText text) {
+        return new Declared(
+                kind,
+                name,
+                key,
                 true,
                 "",
                 "",
                 "",
-                once.waitTime(),
+                waitTime,
                 "",
                 "",
                 "",
@@ -154,7 +180,7 @@ record Declared(
                 "",
                 LockFailureHandler.class,
                 OnLost.THROW,
-                once.client(),
-                new OnceText(once.keepFor(), once.fingerprint(), once.transactionManager()));
+                client,
+                text);
     }
 }

@@ -3,6 +3,7 @@ package io.holdfast.spring.declaration;
 import io.holdfast.DistributedReadWriteLock;
 import io.holdfast.Permits;
 import io.holdfast.spring.Idempotent;
+import io.holdfast.spring.IdempotentRequest;
 import io.holdfast.spring.Limited;
 import io.holdfast.spring.Locked;
 
@@ -13,7 +14,9 @@ public enum Kind {
     WRITE(Locked.class, "write", "read-write locks", DistributedReadWriteLock.WRITE_PREFIX),
     PERMITS(Limited.class, "permits", "permits", Permits.SHOWN_PREFIX),
     /** The lock of work that is done once. */
-    ONCE(Idempotent.class, "lock", "", "");
+    ONCE(Idempotent.class, "lock", "", ""),
+    /** The same, for an HTTP request. */
+    REQUEST(IdempotentRequest.class, "lock", "", "");
 
     final Class<?> annotation;
     private final String tag;
@@ -29,7 +32,7 @@ public enum Kind {
 
     /** Returns whether the work under it is done once for each key, and its result stored. */
     public boolean isOnce() {
-        return this == ONCE;
+        return this == ONCE || this == REQUEST;
     }
 
     /** Returns whether an annotation of this kind may have several names. */

@@ -45,7 +45,9 @@ public record LockedOperation(
 
     public boolean usesExpressions() {
         return (once != null && once.fingerprint() != null)
-                || names.stream().anyMatch(LockedName::usesExpressions) || !limit.isConstant() || !weight.isConstant();
+                || names.stream().anyMatch(LockedName::usesExpressions)
+                || !limit.isConstant()
+                || !weight.isConstant();
     }
 
     /**

@@ -274,6 +274,9 @@ public final class OperationReader {
                 method,
                 "it has no key, so it would run once for all calls",
                 "key = \"#request.id\", for example");
+        if (annotation.kind() == Kind.REQUEST) {
+            RequestChecks.check(method, targetClass, beans.getRegisteredScope("request") != null);
+        }
         Duration keepFor = duration(method, "keepFor", text.keepFor()).orElse(Duration.ZERO);
         refuseIf(
                 keepFor.compareTo(Duration.ofSeconds(1)) < 0 || keepFor.compareTo(KEPT_AT_MOST) > 0,

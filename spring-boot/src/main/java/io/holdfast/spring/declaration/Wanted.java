@@ -64,7 +64,7 @@ public record Wanted(Kind kind, int limit, int weight) {
     public MultiLease acquire(LockClient client, Collection<String> names, LockOptions options)
             throws InterruptedException {
         return switch (kind) {
-            case LOCK, ONCE -> client.acquireAll(names, options);
+            case LOCK, ONCE, REQUEST -> client.acquireAll(names, options);
             case READ -> new SingleLease(client.acquireRead(only(names), options));
             case WRITE -> new SingleLease(client.acquireWrite(only(names), options));
             case PERMITS -> new SingleLease(permits(client, only(names)).acquire(options));
@@ -75,7 +75,7 @@ public record Wanted(Kind kind, int limit, int weight) {
     public CompletableFuture<MultiLease> acquireAsync(
             LockClient client, Collection<String> names, LockOptions options) {
         return switch (kind) {
-            case LOCK, ONCE -> client.acquireAllAsync(names, options).toCompletableFuture();
+            case LOCK, ONCE, REQUEST -> client.acquireAllAsync(names, options).toCompletableFuture();
             case READ -> single(client.acquireReadAsync(only(names), options));
             case WRITE -> single(client.acquireWriteAsync(only(names), options));
             case PERMITS -> single(permits(client, only(names)).acquireAsync(options));

@@ -67,6 +67,7 @@ public class IdempotentAtStartTest {
         public void method(String id) {}
     }
 
+    @SuppressWarnings("UnusedMethod")
     static class Private {
         @Idempotent(name = "x", key = "#p0")
         private void method(String id) {}
@@ -123,10 +124,7 @@ public class IdempotentAtStartTest {
     }
 
     @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            textBlock =
-                    """
+    @CsvSource(delimiter = '|', textBlock = """
             Nameless         | it has no name
             Keyless          | it has no key, so it would run once for all calls
             WrongKey         | does not parse
@@ -165,8 +163,7 @@ public class IdempotentAtStartTest {
     void a_missing_part_is_named() {
         ApplicationContextRunner memory = Contexts.memory("parts");
         refused(memory, Good.class, "there is no transaction manager bean", "spring-boot-starter-jdbc");
-        ApplicationContextRunner other =
-                memory.withBean(PlatformTransactionManager.class, OfNoDatabase::new);
+        ApplicationContextRunner other = memory.withBean(PlatformTransactionManager.class, OfNoDatabase::new);
         refused(other, Good.class, "there is no DataSource bean");
         JdbcDataSource source = new JdbcDataSource();
         source.setURL("jdbc:h2:mem:" + UUID.randomUUID());
@@ -174,8 +171,8 @@ public class IdempotentAtStartTest {
                 OnceContexts.json(other.withBean(DataSource.class, () -> source)),
                 Good.class,
                 "does not include the connections of the DataSource");
-        ApplicationContextRunner noMapper = memory.withBean(DataSource.class, () -> source)
-                .withUserConfiguration(OnceContexts.Transactions.class);
+        ApplicationContextRunner noMapper =
+                memory.withBean(DataSource.class, () -> source).withUserConfiguration(OnceContexts.Transactions.class);
         refused(noMapper, Good.class, "its result and arguments need JSON, and there is no ObjectMapper bean");
         noMapper.withBean(WithoutResult.class)
                 .withPropertyValues("holdfast.startup=lazy")

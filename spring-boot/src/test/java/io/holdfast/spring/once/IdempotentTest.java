@@ -46,6 +46,7 @@ class IdempotentTest {
 
         final AtomicInteger runs = new AtomicInteger();
         final JdbcTemplate jdbc;
+
         Payments(JdbcTemplate jdbc) {
             this.jdbc = jdbc;
         }
