@@ -1,0 +1,20 @@
+package io.holdfast.sql;
+
+import io.holdfast.spi.LockStore;
+import io.holdfast.spi.StoreContext;
+import io.holdfast.testkit.contract.LockStoreContract;
+import org.junit.jupiter.api.Tag;
+
+@Tag("deep")
+class PgBouncerContractTest extends LockStoreContract {
+
+    @Override
+    protected LockStore open(StoreContext context) {
+        return Databases.open(PgBouncer.url() + "&createTable=true", context);
+    }
+
+    @Override
+    protected boolean timesGrants() {
+        return true;
+    }
+}
