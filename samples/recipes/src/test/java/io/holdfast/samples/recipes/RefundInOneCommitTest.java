@@ -1,0 +1,69 @@
+package io.holdfast.samples.recipes;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.LockClient;
+import io.holdfast.testkit.servers.PostgresServer;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import javax.sql.DataSource;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.postgresql.ds.PGSimpleDataSource;
+
+/** Starts PostgreSQL. */
+@Tag("deep")
+class RefundInOneCommitTest {
+
+    private static final int ORDERS = 5;
+
+    @Test
+    void each_order_is_refunded_once() throws Exception {
+        PGSimpleDataSource database = new PGSimpleDataSource();
+        database.setUrl(PostgresServer.start().url());
+        execute(database, RefundInOneCommit.TABLE);
+        String store = database.getUrl() + "&createTable=true";
+        ExecutorService threads = Executors.newFixedThreadPool(6);
+        try (LockClient one = LockClient.connect(store);
+                LockClient two = LockClient.connect(store)) {
+            List<Future<Boolean>> calls = new ArrayList<>();
+            for (int i = 0; i < 6 * ORDERS; i++) {
+                RefundInOneCommit refunds = new RefundInOneCommit(i % 2 == 0 ? one : two, database);
+                long order = i % ORDERS;
+                calls.add(threads.submit(() -> refunds.refund(order, 100)));
+            }
+            int refunded = 0;
+            for (Future<Boolean> call : calls) {
+                refunded += call.get(1, TimeUnit.MINUTES) ? 1 : 0;
+            }
+            assertThat(refunded).isEqualTo(ORDERS);
+            assertThat(count(database)).isEqualTo(ORDERS);
+        } finally {
+            threads.shutdownNow();
+        }
+    }
+
+    private static void execute(DataSource database, String sql) throws SQLException {
+        try (Connection connection = database.getConnection();
+                Statement statement = connection.createStatement()) {
+            statement.execute(sql);
+        }
+    }
+
+    private static int count(DataSource database) throws SQLException {
+        try (Connection connection = database.getConnection();
+                Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery("SELECT count(*) FROM refund")) {
+            row.next();
+            return row.getInt(1);
+        }
+    }
+}
