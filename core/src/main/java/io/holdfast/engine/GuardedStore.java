@@ -57,6 +57,15 @@ class GuardedStore implements LockStore {
         return store.get();
     }
 
+    /**
+     * Returns the store that receives the commands behind any store of an engine.
+     *
+     * @throws StoreException if it is not open
+     */
+    static LockStore opened(LockStore store) {
+        return store instanceof GuardedStore guarded ? guarded.get() : store;
+    }
+
     /** Returns a name as observers see it. */
     String shown(String name) {
         return name;

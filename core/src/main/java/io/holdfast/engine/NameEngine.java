@@ -191,7 +191,7 @@ class NameEngine extends NameEffects implements NameEvents {
 
     @Override
     public LockStore store() {
-        return engine.store instanceof GuardedStore guarded ? guarded.get() : engine.store;
+        return GuardedStore.opened(engine.store);
     }
 
     @Override

@@ -5,6 +5,7 @@ import io.holdfast.LeaseLostException;
 import io.holdfast.LockOptions;
 import io.holdfast.log.Quoted;
 import io.holdfast.spi.DurationText;
+import io.holdfast.spi.LockStore;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
@@ -28,6 +29,15 @@ public class ThreadLock implements DistributedLock {
     public ThreadLock(Supplier<Engine> engine, String name) {
         this.engine = engine;
         this.name = name;
+    }
+
+    /**
+     * Returns the store of a client's lock; null if the lock is not one of a client.
+     *
+     * @throws io.holdfast.spi.StoreException if it is not open
+     */
+    public static @Nullable LockStore storeBehind(DistributedLock lock) {
+        return lock instanceof ThreadLock own ? GuardedStore.opened(own.engine().store) : null;
     }
 
     final Engine engine() {

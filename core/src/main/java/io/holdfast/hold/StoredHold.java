@@ -1,7 +1,9 @@
 package io.holdfast.hold;
 
 import io.holdfast.Lease;
+import io.holdfast.LockClient;
 import io.holdfast.engine.ActiveLease;
+import io.holdfast.engine.ThreadLock;
 import io.holdfast.spi.LockStore;
 import org.jspecify.annotations.Nullable;
 
@@ -18,6 +20,15 @@ public final class StoredHold {
     public static @Nullable StoredHold of(Lease lease) {
         ActiveLease active = ActiveLease.behind(lease);
         return active == null ? null : new StoredHold(active);
+    }
+
+    /**
+     * Returns the store of a client; null if it is not one of ours.
+     *
+     * @throws io.holdfast.spi.StoreException if it is not open
+     */
+    public static @Nullable LockStore storeOf(LockClient client) {
+        return ThreadLock.storeBehind(client.getLock("store"));
     }
 
     /** Returns the name of the lock. */

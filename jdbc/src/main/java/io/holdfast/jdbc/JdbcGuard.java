@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNull;
 
 import io.holdfast.Lease;
 import io.holdfast.LeaseLostException;
+import io.holdfast.LockClient;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -321,6 +322,20 @@ public final class JdbcGuard {
                         e);
             }
             throw e;
+        }
+    }
+
+    /**
+     * Does the same as {@link #requireTable(Connection)}, unless the locks of all these clients are in the connection's
+     * own PostgreSQL database: there the guard needs no table.
+     *
+     * @throws IllegalStateException as {@link #requireTable(Connection)}
+     * @throws SQLException as {@link #requireTable(Connection)}, also if the user of the connection may not lock the rows
+     *     of the locks
+     */
+    public void requireTable(Connection connection, Collection<LockClient> clients) throws SQLException {
+        if (!OwnRows.areOf(connection, clients)) {
+            requireTable(connection);
         }
     }
 

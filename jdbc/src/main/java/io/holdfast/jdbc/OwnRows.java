@@ -2,9 +2,11 @@ package io.holdfast.jdbc;
 
 import io.holdfast.Lease;
 import io.holdfast.LeaseLostException;
+import io.holdfast.LockClient;
 import io.holdfast.sql.SqlGuard;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.Collection;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -39,6 +41,19 @@ final class OwnRows {
     /** Returns whether the lease's lock is in the database of the connection. */
     static boolean has(Connection connection, Lease lease) throws SQLException {
         return PRESENT && SqlGuard.canCheck(connection, lease);
+    }
+
+    /** Returns whether the locks of all these clients are in the database of the connection, and can be guarded there. */
+    static boolean areOf(Connection connection, Collection<LockClient> clients) throws SQLException {
+        if (!PRESENT || clients.isEmpty()) {
+            return false;
+        }
+        for (LockClient client : clients) {
+            if (!SqlGuard.canCheck(connection, client)) {
+                return false;
+            }
+        }
+        return true;
     }
 
     static OwnRows check(Connection connection, List<Lease> leases) throws SQLException {

@@ -2,8 +2,10 @@ package io.holdfast.sql;
 
 import io.holdfast.Lease;
 import io.holdfast.LeaseLostException;
+import io.holdfast.LockClient;
 import io.holdfast.hold.StoredHold;
 import io.holdfast.record.NameMessage;
+import io.holdfast.spi.LockStore;
 import io.holdfast.spi.StoreException;
 import java.sql.Array;
 import java.sql.Connection;
@@ -17,6 +19,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** The rows of the locks that a transaction of the user depends on, in the order of their keys. */
@@ -81,15 +84,41 @@ final class GuardedRows {
 
     /** Returns the store of a hold, if it keeps locks in PostgreSQL; otherwise null. */
     private static @Nullable SqlLockStore storeOf(@Nullable StoredHold hold) {
+        return hold == null ? null : guarding(hold::store);
+    }
+
+    /** Returns the store, if it is open and keeps locks in PostgreSQL; otherwise null. */
+    private static @Nullable SqlLockStore guarding(Supplier<@Nullable LockStore> asked) {
         try {
-            return hold != null && hold.store() instanceof SqlLockStore store && store.hasGuard() ? store : null;
+            return asked.get() instanceof SqlLockStore store && store.hasGuard() ? store : null;
         } catch (StoreException e) {
             return null;
         }
     }
 
     static boolean areReachedBy(Connection connection, Lease lease) throws SQLException {
-        SqlLockStore store = lease.isExclusive() ? storeOf(StoredHold.of(lease)) : null;
+        return isReachedBy(connection, lease.isExclusive() ? storeOf(StoredHold.of(lease)) : null);
+    }
+
+    /** Returns whether the rows of a client's locks can be locked. Tries it, without a row. */
+    static boolean canBeLockedBy(Connection connection, LockClient client) throws SQLException {
+        SqlLockStore store = guarding(() -> StoredHold.storeOf(client));
+        if (store == null || !isReachedBy(connection, store)) {
+            return false;
+        }
+        String table = store.places().get().table();
+        try (Statement statement = connection.createStatement()) {
+            statement
+                    .executeQuery("SELECT 1 FROM " + table + " WHERE lock_key = ''"
+                            + (connection.isReadOnly() ? "" : " FOR KEY SHARE"))
+                    .close();
+        } catch (SQLException e) {
+            throw explained(e, store);
+        }
+        return true;
+    }
+
+    private static boolean isReachedBy(Connection connection, @Nullable SqlLockStore store) throws SQLException {
         if (store == null || !"PostgreSQL".equals(connection.getMetaData().getDatabaseProductName())) {
             return false;
         }
@@ -133,7 +162,7 @@ final class GuardedRows {
         if (!isHere(found)) {
             store.places().setShared(null);
             abort(connection);
-            throw elsewhere(null);
+            throw elsewhere(null, store);
         }
         for (Map.Entry<String, StoredHold> each : holds.entrySet()) {
             if (!found.queues().containsKey(each.getKey())) {
@@ -266,9 +295,13 @@ final class GuardedRows {
     }
 
     private SQLException explained(SQLException e) {
+        return explained(e, store);
+    }
+
+    private static SQLException explained(SQLException e, SqlLockStore store) {
         String state = String.valueOf(e.getSQLState());
         return switch (state) {
-            case NO_TABLE, NO_SCHEMA -> elsewhere(e);
+            case NO_TABLE, NO_SCHEMA -> elsewhere(e, store);
             case NO_RIGHT ->
                 with(
                         e,
@@ -284,7 +317,7 @@ final class GuardedRows {
         };
     }
 
-    private SQLException elsewhere(@Nullable SQLException e) {
+    private static SQLException elsewhere(@Nullable SQLException e, SqlLockStore store) {
         String what = "The connection is to another database or another server than the locks of " + store.describe()
                 + " (expected: the same database on the same primary, or JdbcGuard of holdfast-jdbc)";
         return e == null ? new SQLException(what, ELSEWHERE) : with(e, what);

@@ -2,6 +2,7 @@ package io.holdfast.sql;
 
 import io.holdfast.Lease;
 import io.holdfast.LeaseLostException;
+import io.holdfast.LockClient;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.Collection;
@@ -89,6 +90,17 @@ public final class SqlGuard {
      */
     public static boolean canCheck(Connection connection, Lease lease) throws SQLException {
         return GuardedRows.areReachedBy(connection, lease);
+    }
+
+    /**
+     * Returns whether {@link #check} can guard the leases of the client's locks on this connection, for the start of an
+     * application. It tries to lock no row of their table, so that a missing right is found.
+     *
+     * @throws SQLException if the database of the connection or of the locks does not answer, or the user of the
+     *     connection may not lock a row: the message names the right
+     */
+    public static boolean canCheck(Connection connection, LockClient client) throws SQLException {
+        return GuardedRows.canBeLockedBy(connection, client);
     }
 
     /**

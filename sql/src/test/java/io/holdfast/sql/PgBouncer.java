@@ -51,7 +51,8 @@ final class PgBouncer {
     }
 
     private static String start(String program) throws IOException, InterruptedException {
-        int server = URI.create(Databases.postgres().substring("jdbc:".length())).getPort();
+        int server =
+                URI.create(Databases.postgres().substring("jdbc:".length())).getPort();
         int port;
         try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             port = free.getLocalPort();

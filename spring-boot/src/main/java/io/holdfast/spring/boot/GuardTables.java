@@ -1,14 +1,18 @@
 package io.holdfast.spring.boot;
 
+import io.holdfast.LockClient;
 import io.holdfast.jdbc.JdbcGuard;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.Arrays;
+import java.util.List;
 import javax.sql.DataSource;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 
 /**
- * Refuses the start if a guarded database has no table for the guard: every transaction under a lock would fail. Any
+ * Refuses the start if a guarded database has no table for the guard: every transaction under a lock would fail. Where
+ * the locks are in that database, and it is PostgreSQL, the guard needs no table. Any
  * other failure of the question may pass, so it is a warning. The container asks after all singletons are made, so
  * Flyway and Liquibase have run.
  */
@@ -55,9 +59,17 @@ final class GuardTables implements SmartInitializingSingleton {
         }
     }
 
+    /** Returns the clients that were made: whose locks a guard may depend on. */
+    private List<LockClient> clients() {
+        return Arrays.stream(beans.getBeanNamesForType(LockClient.class, true, false))
+                .filter(beans::containsSingleton)
+                .map(name -> beans.getBean(name, LockClient.class))
+                .toList();
+    }
+
     private void require(String name, Connection connection) throws SQLException {
         try {
-            guard.requireTable(connection);
+            guard.requireTable(connection, clients());
         } catch (IllegalStateException e) {
             throw new LockSettingsException(
                     "holdfast.guard.enabled, DataSource " + name + ": " + e.getMessage(),
