@@ -28,9 +28,10 @@ class RefundInOneCommitTest {
     @Test
     void each_order_is_refunded_once() throws Exception {
         PGSimpleDataSource database = new PGSimpleDataSource();
-        database.setUrl(PostgresServer.start().url());
+        String url = PostgresServer.start().url();
+        database.setUrl(url);
         execute(database, RefundInOneCommit.TABLE);
-        String store = database.getUrl() + "&createTable=true";
+        String store = url + "&createTable=true";
         ExecutorService threads = Executors.newFixedThreadPool(6);
         try (LockClient one = LockClient.connect(store);
                 LockClient two = LockClient.connect(store)) {
