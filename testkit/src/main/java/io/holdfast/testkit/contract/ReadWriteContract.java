@@ -9,7 +9,11 @@ import io.holdfast.Lease;
 import io.holdfast.LeaseLostException;
 import io.holdfast.LockClient;
 import io.holdfast.LockOptions;
+import io.holdfast.spi.LockStore;
+import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.TimeSource;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -19,6 +23,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.Lock;
+import java.util.function.Function;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -33,9 +38,13 @@ abstract class ReadWriteContract extends LockStoreContract {
     private final List<LockClient> lockClients = new ArrayList<>();
 
     private LockClient lockClient() {
+        return lockClient(this::open);
+    }
+
+    private LockClient lockClient(Function<StoreContext, LockStore> store) {
         // Stages complete at once: no thread of its own is behind when time is virtual.
         LockClient made = LockClient.builder()
-                .store(this::open)
+                .store(store::apply)
                 .timeSource(time())
                 .callbackExecutor(Runnable::run)
                 .build();
@@ -101,6 +110,79 @@ abstract class ReadWriteContract extends LockStoreContract {
         alone.release();
         assertThat(take(reader(one)).fencingToken()).isGreaterThan(alone.fencingToken());
     }
+
+    // --- bad input ---
+
+    @Test
+    void badInputIsRefusedInOneSentenceBeforeAnythingIsSent() {
+        AtomicInteger sent = new AtomicInteger();
+        LockClient client = lockClient(context -> counting(open(context), sent));
+        DistributedReadWriteLock lock = client.getReadWriteLock(name);
+        assertRefused(
+                () -> client.permits(name, 0),
+                "limit of the permits \"" + name + "\": 0 (expected: from 1 to 1048576)");
+        assertRefused(
+                () -> client.permits(name, -1),
+                "limit of the permits \"" + name + "\": -1 (expected: from 1 to 1048576)");
+        assertRefused(
+                () -> client.permits(name, 1_048_577),
+                "limit of the permits \"" + name + "\": 1048577 (expected: from 1 to 1048576)");
+        assertRefused(
+                () -> client.permits(name, 5).weight(6),
+                "weight: 6 of the permits \"" + name + "\" (expected: from 1 to their limit, 5)");
+        assertRefused(
+                () -> client.permits(name, 5).weight(0),
+                "weight: 0 of the permits \"" + name + "\" (expected: from 1 to their limit, 5)");
+        for (Lock half : List.of(lock.readLock(), lock.writeLock())) {
+            assertThatThrownBy(half::newCondition).isInstanceOf(UnsupportedOperationException.class);
+        }
+        assertThat(sent).hasValue(0);
+
+        assertThat(lock.readLock().tryLock()).isTrue();
+        int before = sent.get();
+        assertThat(before).isPositive();
+        assertThatThrownBy(lock.writeLock()::lock)
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining(name)
+                .hasMessageContaining("(expected: ");
+        assertThat(lock.writeLock().tryLock()).isFalse();
+        assertThat(sent).hasValue(before);
+        lock.readLock().unlock();
+    }
+
+    /** A guard of a database asks whether the lease is exclusive, and refuses any other one. */
+    @Test
+    void aPermitIsNoExclusiveLease() {
+        Lease permit = take(lockClient().permits(name, 1).acquireAsync());
+        assertThat(permit.isExclusive()).isFalse();
+        permit.release();
+    }
+
+    private static void assertRefused(Callable<?> call, String message) {
+        assertThatThrownBy(call::call)
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessage(message);
+    }
+
+    /** Returns the store, whose commands are counted: those of locks and those of pools. */
+    private static LockStore counting(LockStore store, AtomicInteger sent) {
+        return (LockStore) Proxy.newProxyInstance(
+                LockStore.class.getClassLoader(), new Class<?>[] {LockStore.class}, (self, method, args) -> {
+                    if (CompletionStage.class.isAssignableFrom(method.getReturnType())) {
+                        sent.incrementAndGet();
+                    }
+                    try {
+                        Object result = method.invoke(store, args);
+                        return method.getName().equals("pools")
+                                ? ((Optional<?>) result).map(pools -> counting((LockStore) pools, sent))
+                                : result;
+                    } catch (InvocationTargetException e) {
+                        throw e.getCause();
+                    }
+                });
+    }
+
+    // --- readers and writers ---
 
     @QueueTest
     void aWriterThatWaitsStopsNewReadersOfEveryClient() {
