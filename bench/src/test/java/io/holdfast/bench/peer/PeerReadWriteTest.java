@@ -139,8 +139,7 @@ class PeerReadWriteTest {
      * Lets two threads read in turns, so that each comes in before the other leaves, until one is refused or the writer
      * has its answer. A reader that is refused ends the reading.
      */
-    private boolean comesInAmongReaders(Callable<Boolean> read, Step unlock, Callable<Boolean> write)
-            throws Exception {
+    private boolean comesInAmongReaders(Callable<Boolean> read, Step unlock, Callable<Boolean> write) throws Exception {
         ExecutorService[] readers = {Executors.newSingleThreadExecutor(), Executors.newSingleThreadExecutor()};
         try {
             assertThat(readers[0].submit(read).get(30, SECONDS)).isTrue();
