@@ -27,6 +27,9 @@ final class Operation {
     /** How much all leases together may weigh when its own begins. */
     final long capacity;
 
+    /** Whether several operations may share what the store granted, so that a later one may have a smaller token. */
+    final boolean shared;
+
     long granted = NEVER;
     long token = -1;
 
@@ -57,6 +60,7 @@ final class Operation {
         lease = ask.number("lease", NEVER);
         weight = ask.number("weight", 1);
         capacity = ask.number("capacity", 1);
+        shared = "true".equals(ask.details().get("shared"));
         owner = ask.details().getOrDefault("owner", "");
     }
 

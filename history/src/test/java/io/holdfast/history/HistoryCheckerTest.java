@@ -515,6 +515,31 @@ class HistoryCheckerTest {
     }
 
     @Test
+    void tokens_of_readers_that_share_a_hold() {
+        String reads = """
+                1 ask p/1 lock=a capacity=5 shared=true
+                2 granted p/1 token=9
+                3 ask q/1 lock=a capacity=5 shared=true
+                4 granted q/1 token=20
+                5 ask p/2 lock=a capacity=5 shared=true
+                6 granted p/2 token=10
+                """;
+        // The second reader of p joins the first.
+        accepted(reads);
+        refused(reads.replace(" shared=true", ""), "a token that is not larger");
+        String read = """
+                1 ask w/1 lock=a weight=5 capacity=5
+                2 granted w/1 token=20
+                3 release w/1
+                4 ask p/1 lock=a capacity=5 shared=true
+                5 granted p/1 token=10
+                6 valid p/1
+                """;
+        refused(read, "a token that is not larger");
+        accepted(read.replace("token=10", "token=30"));
+    }
+
+    @Test
     void tokens_of_permits() {
         String grants = """
                 1 ask p/1 lock=a capacity=5
