@@ -1,14 +1,18 @@
 package io.holdfast.engine;
 
+import io.holdfast.Lease;
+import io.holdfast.LockClient;
 import io.holdfast.LockException;
 import io.holdfast.engine.PoolEngine.Pool;
+import io.holdfast.engine.VerifyEngine.OwnedShares;
 import io.holdfast.spi.AcquireRequest;
+import io.holdfast.spi.ReleaseRequest;
 import io.holdfast.store.StoreOpening;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** What could be wrong with permits. Switched on one at a time, to see that it is found. */
+/** What could be wrong with permits and read-write locks. Switched on one at a time, to see that it is found. */
 public enum PoolBug {
     NONE,
 
@@ -36,6 +40,21 @@ public enum PoolBug {
     GATE_IS_OPEN,
     LOSS_IS_NOT_TOLD,
 
+    // Among the readers of a client:
+
+    /** A reader joins those that read, although a writer waits. */
+    READERS_JOIN_IN_FRONT_OF_A_WRITER,
+    /** The first reader that leaves releases the hold of all. */
+    READ_HOLD_IS_RELEASED_WHILE_READ,
+    /** A reader whose thread has died is renewed with the others. */
+    DEAD_READERS_ARE_RENEWED,
+    /** One of the readers hears that the hold is lost. */
+    ONE_READER_IS_TOLD_OF_THE_LOSS,
+    /** A thread that reads again waits for the writer that waits for it. */
+    READING_AGAIN_WAITS_FOR_THE_WRITER,
+    /** A thread that reads under its write lock releases that when it unlocks it. */
+    DOWNGRADE_RELEASES_THE_WRITE_LOCK,
+
     // At the client's end of the network:
 
     NOTHING_IS_WITHDRAWN,
@@ -47,7 +66,32 @@ public enum PoolBug {
     REMAINING_OF_MINUS_ONE,
     LEAVING_SERVES_NOBODY,
     SMALL_OVERTAKES_LARGE,
-    RELEASE_AGAIN_SUBTRACTS_AGAIN;
+    RELEASE_AGAIN_SUBTRACTS_AGAIN,
+    READERS_OVERTAKE_A_WRITER,
+    /** Readers that read are not told that a writer waits. */
+    WRITERS_ARE_NOT_TOLD_OF,
+    /** What a release frees is granted to the first waiter only. */
+    SERVING_STOPS_AFTER_ONE_GRANT;
+
+    /** Opens the threads' steps on a read-write lock. */
+    public OwnedShares shares(LockClient client, String name) {
+        return new OwnedShares(client, name) {
+            @Override
+            public boolean enterAgain(boolean isWrite, Thread thread) {
+                ActiveLease share = shareOf(thread);
+                boolean waits =
+                        PoolBug.this == READING_AGAIN_WAITS_FOR_THE_WRITER && share != null && share.hold.contended;
+                return !waits && super.enterAgain(isWrite, thread);
+            }
+
+            @Override
+            public @Nullable Lease leave(boolean isWrite, Thread thread) {
+                ActiveLease share = shareOf(thread);
+                Lease last = super.leave(isWrite, thread);
+                return PoolBug.this == DOWNGRADE_RELEASES_THE_WRITE_LOCK && isWrite ? share : last;
+            }
+        };
+    }
 
     PoolEngine.Maker engines() {
         return WrongEngine::new;
@@ -71,6 +115,11 @@ public enum PoolBug {
             Lane lane = new WrongLane(this, pool, wanted);
             live.add(lane);
             return lane;
+        }
+
+        @Override
+        ReadGroup newGroup(Pool pool, PoolRequest wanted) {
+            return new WrongGroup(this, pool, wanted);
         }
 
         @Override
@@ -170,6 +219,54 @@ public enum PoolBug {
         public void reportLoss(ActiveLease lease, String why, boolean answered) {
             if (PoolBug.this == LOSS_IS_NOT_TOLD) {
                 lease.lose(why);
+            } else {
+                super.reportLoss(lease, why, answered);
+            }
+        }
+    }
+
+    @SuppressWarnings("serial") // nobody writes it anywhere
+    private final class WrongGroup extends ReadGroup {
+
+        WrongGroup(PoolEngine pools, Pool pool, PoolRequest wanted) {
+            super(pools, pool, wanted);
+        }
+
+        @Override
+        boolean isOpenFor(Waiter waiter, Hold held) {
+            boolean was = held.contended;
+            held.contended &= PoolBug.this != READERS_JOIN_IN_FRONT_OF_A_WRITER;
+            boolean open = super.isOpenFor(waiter, held);
+            held.contended = was;
+            return open;
+        }
+
+        @Override
+        public void onReleased(ActiveLease lease) {
+            if (PoolBug.this == READ_HOLD_IS_RELEASED_WHILE_READ) {
+                handle(state -> {
+                    ActiveLease keeper = state.tenure.lease();
+                    if (keeper != null) {
+                        var unused = engine.store.release(ReleaseRequest.of(storedName(), keeper.holderId()));
+                    }
+                });
+            }
+            super.onReleased(lease);
+        }
+
+        @Override
+        void sweep() {
+            if (PoolBug.this != DEAD_READERS_ARE_RENEWED) {
+                super.sweep();
+            }
+        }
+
+        @Override
+        public void reportLoss(ActiveLease lease, String why, boolean answered) {
+            if (PoolBug.this == ONE_READER_IS_TOLD_OF_THE_LOSS) {
+                if (lease.lose(why)) {
+                    later(() -> lease.runLossCallbacks(engine.callbacks));
+                }
             } else {
                 super.reportLoss(lease, why, answered);
             }

@@ -124,6 +124,12 @@ public final class VerifyEngine {
         return new WaitingThread(Inside.engine(client).pools().submit(wanted, options, Waiter.Mode.PATIENT, false));
     }
 
+    /** Asks to read or to write, as a thread that does not own the lease. */
+    public static WaitingThread submitShare(LockClient client, String name, boolean isWrite, LockOptions options) {
+        PoolRequest wanted = isWrite ? PoolRequest.writing(name) : PoolRequest.reading(name);
+        return new WaitingThread(Inside.engine(client).pools().submit(wanted, options, Waiter.Mode.PATIENT, false));
+    }
+
     /** The engine's own lease behind the one that a user has. */
     public static Lease active(Lease lease) {
         return LeaseHandle.active(lease);
@@ -229,6 +235,44 @@ public final class VerifyEngine {
         /** Takes one hold on a lost lease away; false if the thread has none. */
         protected boolean forgetLoss(Thread thread) {
             return engine.lostHolds.unlockBy(thread, lock.name()) != null;
+        }
+    }
+
+    /** The steps of the threads of a read-write lock; and what a subclass needs to take them wrongly. */
+    public static class OwnedShares {
+        private final Engine engine;
+        private final PoolRequest share;
+        private final ThreadLock read;
+        private final ThreadLock write;
+
+        public OwnedShares(LockClient client, String name) {
+            engine = Inside.engine(client);
+            ThreadReadWriteLock lock = new ThreadReadWriteLock(() -> engine, name);
+            share = PoolRequest.reading(name);
+            read = (ThreadLock) lock.readLock();
+            write = (ThreadLock) lock.writeLock();
+        }
+
+        private ThreadLock half(boolean isWrite) {
+            return isWrite ? write : read;
+        }
+
+        public boolean enterAgain(boolean isWrite, Thread thread) {
+            return half(isWrite).enterAgain(thread);
+        }
+
+        public WaitingThread submit(boolean isWrite, LockOptions options, Thread thread) {
+            return new WaitingThread(half(isWrite).submit(options, Waiter.Mode.PATIENT, thread));
+        }
+
+        public @Nullable Lease leave(boolean isWrite, Thread thread) {
+            return half(isWrite).leave(thread);
+        }
+
+        /** The lease by which the thread has a share. */
+        @Nullable
+        ActiveLease shareOf(Thread thread) {
+            return engine.pools().ownedBy(thread, share.storedName());
         }
     }
 }

@@ -252,11 +252,11 @@ public final class SimChecks {
     }
 
     /**
-     * A dead client that waits for several permits may be granted one as late as it is taken for alive: after that, the
+     * A dead client that waits for several permits, or to write, may be granted one as late as it is taken for alive: after that, the
      * permit is not free for as long again, as if it had asked for a short lease.
      */
     private SimSite.Vanished vanished() {
-        if (!simulation.pooling) {
+        if (!simulation.pooling && !simulation.reading) {
             return vanished;
         }
         if (vanished != SimSite.Vanished.NOBODY) {
@@ -270,7 +270,7 @@ public final class SimChecks {
                 HistoryChecker.builder().lease(NOTICED_NANOS).waitSlack(simulation.site.attemptNanosMax() + 60_000_000);
         if (simulation.calm) {
             checker.idleAtMost(simulation.site.idleNanosMax(vanished()));
-            if (!simulation.hasHerd()) {
+            if (!simulation.hasHerd() && !simulation.reading) {
                 checker.permitsInOrder(ORDER_NANOS);
             }
         }

@@ -1,19 +1,14 @@
 package io.holdfast.verify.engine;
 
-import static java.util.Objects.requireNonNull;
-
 import io.holdfast.Lease;
 import io.holdfast.LockClientClosedException;
 import io.holdfast.LockOptions;
 import io.holdfast.Permits;
 import io.holdfast.engine.VerifyEngine;
-import io.holdfast.history.Event.Kind;
-import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletionStage;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Those who use the permits of one pool: in each process up to three, and in some histories a herd in one of them, so
@@ -21,17 +16,11 @@ import org.jspecify.annotations.Nullable;
  * In some histories the limit is changed, in one process after the other.
  *
  * <p>A permit guards no register, as its token does not order it. What permits guard is the limit, which {@link
- * SimChecks} looks at. Here it is checked that a user who has lost a permit is told once, and nobody else is.
+ * SimChecks} looks at.
  */
 final class SimPermits {
 
     private static final int HERD = 24;
-
-    /** How much later than at its end a loss may be told. */
-    private static final long TOLD_NANOS = 10_000_000;
-
-    /** The same after a jump of the wall clocks, as a client compares its two clocks once a second. */
-    private static final long TOLD_AFTER_A_JUMP_NANOS = 1_000_000_000 + TOLD_NANOS;
 
     private final Simulation simulation;
     private final SimRecorder recorder;
@@ -119,10 +108,26 @@ final class SimPermits {
             Permits permits =
                     process.client.permits(Simulation.POOL.substring(2), most).weight(weight);
             LockOptions options = Simulation.randomOptions(random);
-            Use use = new Use(this, options, weight, most);
-            recorder.log(
-                    "%s: wants %d of %d permits, %s%s", use.who, weight, most, options, thread ? ", by a thread" : "");
-            recorder.asked(use.who, Simulation.POOL, options, "", use.isExtended, weight, most);
+            boolean isExtended = random.nextInt(8) == 0;
+            String what = weight + " of " + most + " permits";
+            SimShare use =
+                    new SimShare(
+                            process,
+                            simulation,
+                            random,
+                            Simulation.POOL,
+                            what,
+                            options,
+                            weight,
+                            most,
+                            isExtended,
+                            this::think) {
+                        @Override
+                        void onGranted(Lease lease) {
+                            granted++;
+                        }
+                    };
+            use.asked(thread ? ", by a thread" : "");
             if (thread) {
                 askAsThread(permits, use);
                 return;
@@ -133,121 +138,13 @@ final class SimPermits {
             stage.whenComplete(use::outcome);
         }
 
-        private void askAsThread(Permits permits, Use use) {
+        private void askAsThread(Permits permits, SimShare use) {
             try {
                 SimThread waiting = new SimThread(
                         simulation, process, VerifyEngine.submit(process.client, permits, use.options), use::outcome);
                 simulation.givesUp(random, process, waiting::interrupt);
             } catch (LockClientClosedException e) {
                 use.outcome(null, e);
-            }
-        }
-    }
-
-    /** One use of permits, from the asking to the release. */
-    private final class Use {
-        private final User user;
-        private final SimProcess process;
-        private final LockOptions options;
-        private final int weight;
-        private final int capacity;
-        private final String who;
-        private final boolean isExtended = random.nextInt(8) == 0;
-        private final long began = simulation.world.nanoTime();
-        private final long pausedBefore;
-        private boolean released;
-        private int told;
-
-        Use(User user, LockOptions options, int weight, int capacity) {
-            this.user = user;
-            this.process = user.process;
-            this.options = options;
-            this.weight = weight;
-            this.capacity = capacity;
-            this.who = simulation.nextOperation(process);
-            this.pausedBefore = process.pausedNanos;
-            process.waits(Simulation.isBrief(options));
-        }
-
-        void outcome(@Nullable Lease acquired, @Nullable Throwable error) {
-            process.waitsNoLonger(Simulation.isBrief(options));
-            long took = simulation.world.nanoTime() - began - (process.pausedNanos - pausedBefore);
-            simulation.checks.waited(process, who, options, took);
-            if (acquired == null) {
-                recorder.refused(who, requireNonNull(error));
-                user.think();
-                return;
-            }
-            Lease lease = VerifyEngine.active(acquired);
-            recorder.log("%s: has %d of %d permits, token %d", who, weight, capacity, lease.fencingToken());
-            recorder.event(Kind.GRANTED, who, "token", lease.fencingToken());
-            granted++;
-            simulation.checks.granted(process, who, Simulation.POOL, lease, weight, capacity);
-            lease.onLost(() -> lost(lease));
-            work(acquired, lease);
-        }
-
-        private void lost(Lease lease) {
-            recorder.log("%s: lost its permits, token %d", who, lease.fencingToken());
-            require(++told == 1, "was told twice of one loss");
-            require(!VerifyEngine.isHeld(lease), "was told of a loss that has not happened");
-            require(!simulation.calm || process.closed || !isRenewed(), "lost permits although nothing went wrong");
-            simulation.checks.ended(lease);
-            recorder.event(Kind.LOST, who);
-        }
-
-        private boolean isRenewed() {
-            return options.leaseFor().isEmpty() && options.holdAtMost().isEmpty() && !isExtended;
-        }
-
-        /** The timers refer to what the user has, so no collection of garbage decides what happens next. */
-        private void work(Lease acquired, Lease lease) {
-            long length = random.nextInt(5) == 0 ? random.nextLong(3 * SimProcess.LEASE_MILLIS) : random.nextLong(100);
-            process.time.schedule(length * 1_000_000, () -> release(acquired, lease));
-            process.time.schedule(random.nextLong(length * 1_000_000 + 1), () -> look(lease));
-            if (isExtended) {
-                Duration time = Duration.ofMillis(100 + random.nextLong(SimProcess.LEASE_MILLIS - 100));
-                process.time.schedule(random.nextLong(length * 1_000_000 + 1), () -> {
-                    recorder.log("%s: extends its permits to %s", who, time);
-                    acquired.extendAsync(time)
-                            .whenComplete((nothing, error) -> recorder.log(
-                                    "%s: extended its permits: %s", who, error == null ? "confirmed" : error));
-                });
-            }
-        }
-
-        /**
-         * Who has lost a permit, and still works under it, is told. What a wall clock ended may be valid again when that
-         * clock was put back.
-         */
-        private void look(Lease lease) {
-            long paused = process.pausedNanos;
-            if (!VerifyEngine.isHeld(lease)) {
-                process.time.schedule(
-                        simulation.checks.forgotLately() ? TOLD_AFTER_A_JUMP_NANOS : TOLD_NANOS,
-                        () -> require(
-                                released
-                                        || told == 1
-                                        || process.pausedNanos > paused
-                                        || VerifyEngine.isHeld(lease),
-                                "was not told that its permits were lost"));
-            }
-        }
-
-        private void release(Lease acquired, Lease lease) {
-            recorder.log("%s: releases its permits, token %d", who, lease.fencingToken());
-            released = true;
-            simulation.checks.ended(lease);
-            recorder.event(Kind.RELEASE, who);
-            acquired.releaseAsync().whenComplete((nothing, lost) -> {
-                recorder.event(lost == null ? Kind.RELEASED : Kind.LOST, who);
-                user.think();
-            });
-        }
-
-        private void require(boolean expected, String what) {
-            if (!expected) {
-                throw simulation.violation(who + " " + what);
             }
         }
     }

@@ -80,6 +80,9 @@ public final class SimRecorder {
         List<Object> details = new ArrayList<>(List.of("lock", lock));
         if (capacity > 1) {
             details.addAll(List.of("weight", weight, "capacity", capacity));
+            if (lock.equals(Simulation.READ_WRITE) && weight == 1) {
+                details.addAll(List.of("shared", true));
+            }
         }
         options.waitAtMost().map(Duration::toNanos).ifPresent(wait -> details.addAll(List.of("wait", wait)));
         // A process's clock may run slower than the world's, by half a percent at most.

@@ -76,6 +76,9 @@ public final class SimRuns {
         assertThat(tally.terms).isGreaterThanOrEqualTo(seeds / 50);
         // Every second history over a store that has permits uses them.
         assertThat(tally.permits).isGreaterThanOrEqualTo(tally.hasPools ? 10 * seeds : 0);
+        // Every fourth one uses a read-write lock.
+        assertThat(tally.reads).isGreaterThanOrEqualTo(tally.hasPools ? 2 * seeds : 0);
+        assertThat(tally.writes).isGreaterThanOrEqualTo(tally.hasPools ? seeds / 2 : 0);
     }
 
     private static void replay(Simulation simulation) {
@@ -143,6 +146,8 @@ public final class SimRuns {
         private long extended;
         private long terms;
         private long permits;
+        private long reads;
+        private long writes;
         private boolean hasPools;
 
         /** Plays a history, which must hold. */
@@ -166,6 +171,8 @@ public final class SimRuns {
             extended += simulation.extended;
             terms += simulation.terms;
             permits += simulation.permitsGranted();
+            reads += simulation.reads();
+            writes += simulation.writes();
             hasPools |= simulation.site.hasPools();
         }
 
@@ -202,7 +209,7 @@ public final class SimRuns {
                     + " overtakes; " + nested + " times locked again, " + refusedOthers
                     + " times not by another thread, " + toldOfLoss + " unlocks that told of a loss; " + extended
                     + " leases extended; " + terms + " terms of leaders; " + permits
-                    + " permits granted";
+                    + " permits granted; " + reads + " reads and " + writes + " writes under a read-write lock";
         }
     }
 }

@@ -42,6 +42,9 @@ public final class Simulation {
     /** What the servers call the pool of the permits. */
     public static final String POOL = "p:d";
 
+    /** What the servers call the pool of a read-write lock. */
+    public static final String READ_WRITE = "rw:d";
+
     /**
      * How long locks are asked for, and how long it takes for all that goes wrong to have gone wrong. {@code -Dbusy=N}
      * makes it shorter: then as much happens in less time, and a history costs less.
@@ -123,6 +126,11 @@ public final class Simulation {
     /** Whether the processes of this history use permits. */
     final boolean pooling;
 
+    private final SimReaders readers;
+
+    /** Whether they use a read-write lock. */
+    final boolean reading;
+
     private @Nullable SimFaults faults;
 
     /** Whether leases of this history are extended. */
@@ -165,11 +173,32 @@ public final class Simulation {
         site = maker.apply(this);
         permits = new SimPermits(this);
         pooling = pools.nextInt(2) == 0 && site.hasPools();
+        SplittableRandom shares = new SplittableRandom(~seed ^ 0x72656164L);
+        readers = new SimReaders(this, shares);
+        reading = !pooling && site.hasPools() && shares.nextInt(2) == 0;
     }
 
     /** What the servers may forget. */
     public List<String> names() {
-        return pooling ? List.of("a", "b", "c", POOL) : NAMES;
+        return pooling ? List.of("a", "b", "c", POOL) : reading ? List.of("a", "b", "c", READ_WRITE) : NAMES;
+    }
+
+    /** Whether what the servers call so is a pool. */
+    public static boolean isPool(String name) {
+        return name.equals(POOL) || name.equals(READ_WRITE);
+    }
+
+    /** What users call the read-write lock. */
+    String readWrite() {
+        return READ_WRITE.substring(READ_WRITE.indexOf(':') + 1);
+    }
+
+    long reads() {
+        return readers.reads();
+    }
+
+    long writes() {
+        return readers.writes();
     }
 
     Findings run() {
@@ -190,6 +219,9 @@ public final class Simulation {
         faults.schedule();
         if (pooling) {
             permits.scheduleFaults(faults);
+        }
+        if (reading) {
+            readers.scheduleFaults(faults);
         }
         runUntil(world.nanoTime() + BUSY_TIME.toNanos());
         quiet = true;
@@ -217,6 +249,9 @@ public final class Simulation {
         }
         if (pooling) {
             permits.addUsers(process);
+        }
+        if (reading) {
+            readers.addUsers(process);
         }
         for (int i = 0; i < USERS; i++) {
             boolean thread = random.nextInt(3) == 0;

@@ -89,7 +89,9 @@ final class PoolModel implements NameModel {
 
         @Override
         public void contended(String name, String holderId) {
-            messages.contended(holderId);
+            if (bug != PoolBug.WRITERS_ARE_NOT_TOLD_OF) {
+                messages.contended(holderId);
+            }
         }
 
         @Override
@@ -127,7 +129,11 @@ final class PoolModel implements NameModel {
         if (now > notAfter && bug != PoolBug.NO_NOT_AFTER) {
             return null;
         }
-        if (bug == PoolBug.SMALL_OVERTAKES_LARGE && acquirePast(request, now, messages) instanceof Granted overtaking) {
+        boolean overtakes = bug == PoolBug.SMALL_OVERTAKES_LARGE
+                || (bug == PoolBug.READERS_OVERTAKE_A_WRITER
+                        && request.weight() == 1
+                        && request.capacity() == AcquireRequest.CAPACITY_MAX);
+        if (overtakes && acquirePast(request, now, messages) instanceof Granted overtaking) {
             return overtaking;
         }
         AcquireReply reply = decide(now, messages, decision -> decision.acquire(request));
@@ -173,7 +179,18 @@ final class PoolModel implements NameModel {
         if (bug == PoolBug.RELEASE_AGAIN_SUBTRACTS_AGAIN && !holds(now).containsKey(request.holderId())) {
             record = new NameRecord(record.holds().stream().skip(1).toList(), record.queue());
         }
-        return decide(now, messages, decision -> decision.release(request));
+        List<Entry> later = List.of();
+        if (bug == PoolBug.SERVING_STOPS_AFTER_ONE_GRANT && record.queue().size() > 1) {
+            later = record.queue().subList(1, record.queue().size());
+            record = new NameRecord(record.holds(), record.queue().subList(0, 1));
+        }
+        ReleaseReply reply = decide(now, messages, decision -> decision.release(request));
+        if (!later.isEmpty()) {
+            List<Entry> queue = new ArrayList<>(record.queue());
+            queue.addAll(later);
+            record = new NameRecord(record.holds(), queue);
+        }
+        return reply;
     }
 
     @Override

@@ -248,7 +248,7 @@ final class SimServer implements SimLine.Host {
 
     private NameModel name(String name) {
         return names.computeIfAbsent(
-                name, n -> n.equals(Simulation.POOL) ? new PoolModel(poolBug, inOrder) : new ScriptModel(bug));
+                name, n -> Simulation.isPool(n) ? new PoolModel(poolBug, inOrder) : new ScriptModel(bug));
     }
 
     private void granted(String name, String held, long base) {

@@ -152,7 +152,7 @@ final class SimStore implements LockStore, SimSite.Link, SimLine.Listener {
     /** Something the server tells this client. */
     void message(String name, Consumer<StoreListener> message) {
         line.message(() -> {
-            StoreListener receiver = name.equals(Simulation.POOL) ? pools.listener : listener;
+            StoreListener receiver = Simulation.isPool(name) ? pools.listener : listener;
             if (receiver != null) {
                 message.accept(receiver);
             }

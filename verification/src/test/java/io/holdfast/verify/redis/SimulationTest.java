@@ -96,8 +96,44 @@ class SimulationTest extends SimulationSuite {
     /** Seeded bugs of permits: every second history uses them. */
     @Tag("deep") // quick: finds_wrong_rules, and PermitHistoriesTest of core
     @ParameterizedTest(name = "{0}")
-    @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "NONE")
+    @EnumSource(
+            mode = EnumSource.Mode.EXCLUDE,
+            names = {
+                "NONE",
+                "READERS_JOIN_IN_FRONT_OF_A_WRITER",
+                "READ_HOLD_IS_RELEASED_WHILE_READ",
+                "DEAD_READERS_ARE_RENEWED",
+                "ONE_READER_IS_TOLD_OF_THE_LOSS",
+                "READING_AGAIN_WAITS_FOR_THE_WRITER",
+                "DOWNGRADE_RELEASES_THE_WRITE_LOCK",
+                "READERS_OVERTAKE_A_WRITER",
+                "WRITERS_ARE_NOT_TOLD_OF",
+                "SERVING_STOPS_AFTER_ONE_GRANT"
+            })
     void finds_wrong_permits(PoolBug bug) {
+        assertFound(bug);
+    }
+
+    /** Seeded bugs of read-write locks: every fourth history uses one. */
+    @Tag("deep")
+    @ParameterizedTest(name = "{0}")
+    @EnumSource(
+            names = {
+                "READERS_JOIN_IN_FRONT_OF_A_WRITER",
+                "READ_HOLD_IS_RELEASED_WHILE_READ",
+                "DEAD_READERS_ARE_RENEWED",
+                "ONE_READER_IS_TOLD_OF_THE_LOSS",
+                "READING_AGAIN_WAITS_FOR_THE_WRITER",
+                "DOWNGRADE_RELEASES_THE_WRITE_LOCK",
+                "READERS_OVERTAKE_A_WRITER",
+                "WRITERS_ARE_NOT_TOLD_OF",
+                "SERVING_STOPS_AFTER_ONE_GRANT"
+            })
+    void finds_wrong_readers(PoolBug bug) {
+        assertFound(bug);
+    }
+
+    private static void assertFound(PoolBug bug) {
         SimRuns.assertFound(
                 bug.name(),
                 seed -> new Simulation(
