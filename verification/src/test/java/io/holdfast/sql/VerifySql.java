@@ -94,7 +94,11 @@ public final class VerifySql {
 
     /** Runs commands, as the threads of the store do. */
     public interface Running {
-        /** @param command is given a session that is open */
+        /**
+         * Runs a command.
+         *
+         * @param command is given a session that is open
+         */
         <T> CompletionStage<T> submit(Command<T> command, boolean renewal);
     }
 

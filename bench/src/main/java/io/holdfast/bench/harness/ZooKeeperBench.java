@@ -34,11 +34,14 @@ final class ZooKeeperBench {
         READ("-read"),
         WRITE("-write");
 
-        /** Holdfast and Curator. */
-        final List<String> peers;
+        private final String suffix;
 
         Kind(String suffix) {
-            this.peers = List.of("holdfast" + suffix, "curator" + suffix);
+            this.suffix = suffix;
+        }
+
+        List<String> peers() {
+            return List.of("holdfast" + suffix, "curator" + suffix);
         }
     }
 
@@ -132,7 +135,7 @@ final class ZooKeeperBench {
         try (Agents agents = new Agents(jvm, scratch.resolve("agents.log"))) {
             for (int round = 0; round < profile.rounds(); round++) {
                 for (int size : question.sizes()) {
-                    for (String peer : question.kind().peers) {
+                    for (String peer : question.kind().peers()) {
                         measure(question, servers, agents, peer, size, round == 0);
                     }
                 }
@@ -242,7 +245,7 @@ final class ZooKeeperBench {
                                     size,
                                     "rate",
                                     peer,
-                                    question.kind().peers.get(1))))
+                                    question.kind().peers().get(1))))
                             .append(" |\n");
                 }
             }

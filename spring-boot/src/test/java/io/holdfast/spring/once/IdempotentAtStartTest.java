@@ -67,7 +67,7 @@ public class IdempotentAtStartTest {
         public void method(String id) {}
     }
 
-    @SuppressWarnings("UnusedMethod")
+    @SuppressWarnings({"UnusedMethod", "UnusedVariable"})
     static class Private {
         @Idempotent(name = "x", key = "#p0")
         private void method(String id) {}

@@ -103,7 +103,7 @@ class IdempotentTest {
         public Object unstorable(String id) {
             effect(id);
             return new Object() {
-                @SuppressWarnings("unused")
+                @SuppressWarnings({"unused", "EffectivelyPrivate"}) // Jackson reads public getters
                 public String getBroken() {
                     throw new UnsupportedOperationException("no");
                 }

@@ -44,7 +44,7 @@ abstract class ReadWriteContract extends LockStoreContract {
     private LockClient lockClient(Function<StoreContext, LockStore> store) {
         // Stages complete at once: no thread of its own is behind when time is virtual.
         LockClient made = LockClient.builder()
-                .store(store::apply)
+                .store(store)
                 .timeSource(time())
                 .callbackExecutor(Runnable::run)
                 .build();
