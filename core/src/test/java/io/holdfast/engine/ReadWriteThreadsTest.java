@@ -263,6 +263,8 @@ class ReadWriteThreadsTest {
             });
             thread.start();
             threads.add(thread);
+            // In turn: a reader that comes before the writer would share the lane of the first.
+            awaitWaiting(threads.size());
         }
         CompletableFuture<Boolean> flag = new CompletableFuture<>();
         Thread patient = new Thread(() -> {
