@@ -20,6 +20,10 @@ final class Connecting {
     private static final System.Logger LOG = System.getLogger("io.holdfast.sql");
 
     private static final int OLDEST_POSTGRES = 130_000;
+
+    /** The first version that can end sessions outside of a transaction because nobody uses them. */
+    private static final int IDLE_SESSION_TIMEOUT = 140_000;
+
     private static final int OLDEST_H2 = 2;
     private static final int TITLE_CHARS = 50;
 
@@ -182,6 +186,9 @@ final class Connecting {
             pooled = true;
             // A prepared statement would belong to another client's session soon.
             PostgresPooler.prepareNothing(link.connection());
+        } else if (server.number() >= IDLE_SESSION_TIMEOUT) {
+            // Ours are few and idle most of the time: an administrator's limit is for forgotten sessions.
+            link.update("SET idle_session_timeout = 0");
         }
     }
 

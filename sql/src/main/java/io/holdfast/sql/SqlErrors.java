@@ -14,14 +14,14 @@ final class SqlErrors {
     static final String UNKNOWN_STATE = "HF000";
 
     /**
-     * Certainly not executed: serialization, deadlock, lock timeout, statement cancelled, idle in transaction, starting
-     * up, a plan that is out of date, read-only.
+     * Certainly not executed: serialization, deadlock, lock timeout, statement cancelled, idle in transaction, idle
+     * session, starting up, a plan that is out of date, read-only.
      */
     private static final Set<String> NOT_EXECUTED =
-            Set.of("40001", "40P01", "55P03", "57014", "25P03", "57P03", "0A000", "26000", "25006", "HYT00");
+            Set.of("40001", "40P01", "55P03", "57014", "25P03", "57P03", "57P05", "0A000", "26000", "25006", "HYT00");
 
-    /** Idle in transaction: PostgreSQL rolls back, and ends the session. */
-    private static final String ENDS_SESSION = "25P03";
+    /** Idle, in a transaction or not: PostgreSQL rolls back and ends the session before it reads the next command. */
+    private static final Set<String> ENDS_SESSION = Set.of("25P03", "57P05");
 
     /** Missing: table, column; H2's table, column. Not allowed; H2's right. Wrong login. */
     private static final Set<String> NO_TABLE = Set.of("42P01", "42703", "42S02", "42S03", "42S04", "42S22");
@@ -51,7 +51,7 @@ final class SqlErrors {
 
     /** Returns whether nothing may be sent over the connection after this error. */
     boolean breaksConnection(SQLException error) {
-        boolean ended = ENDS_SESSION.equals(state(error)) || is(MYSQL_READ_ONLY, error);
+        boolean ended = ENDS_SESSION.contains(state(error)) || is(MYSQL_READ_ONLY, error);
         return ended || !(isNotExecuted(error) || NO_TABLE.contains(state(error)) || isNoRight(error));
     }
 

@@ -98,6 +98,11 @@ final class Crew implements AutoCloseable {
                         errors.stream().anyMatch(each -> List.of(words).stream().allMatch(each::contains)));
     }
 
+    /** Returns what the store's errors said. */
+    List<String> errors() {
+        return List.copyOf(errors);
+    }
+
     /** Ends them. Fails if two held the lock at once, if tokens went back, or if one of them is stuck. */
     @Override
     public void close() {

@@ -20,6 +20,13 @@ class SqlErrorsTest {
     }
 
     @Test
+    void aConnectionThatWasEndedWhileIdleHasExecutedNothingAndIsNotUsedAgain() {
+        SQLException idle = new SQLException("terminating connection due to idle-session timeout", "57P05");
+        assertThat(errors.breaksConnection(idle)).isTrue();
+        assertThat(errors.ofCommand(idle).outcome()).isEqualTo(Outcome.NOT_EXECUTED);
+    }
+
+    @Test
     void aConnectionWhoseStatementWasCancelledIsUsedAgain() {
         SQLException cancelled = new SQLException("canceling statement due to lock timeout", "55P03");
         assertThat(errors.breaksConnection(cancelled)).isFalse();

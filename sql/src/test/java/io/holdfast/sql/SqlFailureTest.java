@@ -7,13 +7,22 @@ import io.holdfast.Lease;
 import io.holdfast.LockClient;
 import io.holdfast.LockOptions;
 import io.holdfast.testkit.servers.PostgresServer;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.UUID;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * A PostgreSQL that fails under three clients. After each failure: never two holders, nobody stuck, and each error one
@@ -88,5 +97,60 @@ class SqlFailureTest {
             holder.acquire(kept).release();
             holder.close();
         }
+    }
+
+    /** An administrator's limits are for applications that forget a transaction or a session; a lock needs its own. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "statement_timeout = '1ms'",
+                "lock_timeout = '1ms'",
+                "idle_in_transaction_session_timeout = '1ms'",
+                "idle_session_timeout = '300ms'"
+            })
+    void a_low_limit_of_the_administrator_does_no_harm(String limit) throws Exception {
+        Databases.execute(url(), "ALTER ROLE test SET " + limit);
+        try (LockClient holder = Crew.client(url())) {
+            Lease lease = holder.acquire(kept, MINUTE);
+            try (Crew crew = new Crew(url())) {
+                crew.awaitProgress();
+                Thread.sleep(1_000);
+                // The first command after a while, on a free lock: nobody is there to try again.
+                holder.tryAcquire("free:" + kept).orElseThrow().release();
+                crew.awaitProgress();
+                assertThat(crew.errors()).isEmpty();
+                assertThat(lease.isValid()).isTrue();
+            }
+        } finally {
+            Databases.execute(url() + "&options=-c%20statement_timeout=20s", "ALTER ROLE test RESET ALL");
+        }
+    }
+
+    @Test
+    void our_idle_sessions_are_not_ended() throws Exception {
+        Databases.execute(url(), "ALTER ROLE test SET idle_session_timeout = '300ms'");
+        try (LockClient holder = Crew.client(url())) {
+            Lease lease = holder.acquire(kept, MINUTE);
+            List<Long> before = sessions();
+            Thread.sleep(1_500);
+            assertThat(before).hasSizeGreaterThan(1);
+            assertThat(sessions()).containsAll(before);
+            lease.release();
+        } finally {
+            Databases.execute(url(), "ALTER ROLE test RESET ALL");
+        }
+    }
+
+    private static List<Long> sessions() throws SQLException {
+        List<Long> pids = new ArrayList<>();
+        try (Connection connection = DriverManager.getConnection(url());
+                Statement statement = connection.createStatement();
+                ResultSet rows = statement.executeQuery(
+                        "SELECT pid FROM pg_stat_activity WHERE application_name LIKE 'holdfast%'")) {
+            while (rows.next()) {
+                pids.add(rows.getLong(1));
+            }
+        }
+        return pids;
     }
 }
