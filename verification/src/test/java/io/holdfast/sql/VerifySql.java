@@ -172,7 +172,9 @@ public final class VerifySql {
         }
         return QueueText.holds(row.holders()).stream()
                 .filter(hold -> !hold.isOver(nowMicros * 1_000))
-                .collect(toMap(Hold::holderId, Hold::base));
+                .collect(toMap(Hold::holderId, Hold::base, (one, other) -> {
+                    throw new AssertionError("a row has one holder twice, with bases " + one + " and " + other);
+                }));
     }
 
     public static boolean anyWaits(Stored row, long nowMicros) {

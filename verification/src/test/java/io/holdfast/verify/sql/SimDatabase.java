@@ -111,6 +111,7 @@ final class SimDatabase {
         this.bug = bug;
         Simulation.NAMES.forEach(name -> names.put(VerifySql.key(name, false), name));
         names.put(VerifySql.key(Simulation.POOL, true), Simulation.POOL);
+        names.put(VerifySql.key(Simulation.READ_WRITE, true), Simulation.READ_WRITE);
     }
 
     // --- the server ---
@@ -263,7 +264,7 @@ final class SimDatabase {
             }
             epochOfBase.put(name + ' ' + base, epoch(name));
             Long highest = highestBase.put(name, base);
-            if (!name.equals(Simulation.POOL) && highest != null && highest >= base) {
+            if (!Simulation.isPool(name) && highest != null && highest >= base) {
                 throw new AssertionError(
                         "the database gave " + holder + " base " + base + " of " + name + " after " + highest);
             }
