@@ -161,12 +161,14 @@ final class OnceRequest {
                 .body(body);
     }
 
-    static IdempotentRequestException conflict(Exception cause) {
+    /** Returns an exception whose type no caller may name: it is loaded only in Spring MVC. */
+    static RuntimeException conflict(Exception cause) {
         return new IdempotentRequestException(
                 HttpStatusCode.valueOf(422), "The " + HEADER + " of this request was used for another request.", cause);
     }
 
-    static IdempotentRequestException running(Exception cause) {
+    /** Returns an exception whose type no caller may name: it is loaded only in Spring MVC. */
+    static RuntimeException running(Exception cause) {
         return new IdempotentRequestException(
                 HttpStatus.CONFLICT, "A request with this " + HEADER + " is running. Try again later.", cause);
     }
