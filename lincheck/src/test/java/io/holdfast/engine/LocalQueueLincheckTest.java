@@ -17,7 +17,6 @@ import io.holdfast.spi.RenewReply;
 import io.holdfast.spi.RenewRequest;
 import io.holdfast.spi.StoreListener;
 import io.holdfast.spi.StoreState;
-import io.holdfast.spi.TimeSource;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicLong;
@@ -106,7 +105,7 @@ class LocalQueueLincheckTest {
                         settings.turnNanos = 0;
                     })
                     .store(new Willing())
-                    .timeSource(new Still())
+                    .timeSource(new StillTime(0))
                     .callbackExecutor(Runnable::run)
                     .build();
         }
@@ -200,25 +199,6 @@ class LocalQueueLincheckTest {
             int sum = addOne();
             waiter.awaitUninterruptibly().orElseThrow().release();
             return sum;
-        }
-    }
-
-    /** A time that does not pass, so that no lease or wait ends by it. */
-    private static final class Still implements TimeSource {
-
-        @Override
-        public long nanoTime() {
-            return 0;
-        }
-
-        @Override
-        public long wallMillis() {
-            return 0;
-        }
-
-        @Override
-        public Timer schedule(long delayNanos, Runnable task) {
-            return () -> {};
         }
     }
 

@@ -1,6 +1,5 @@
 package io.holdfast.engine;
 
-import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.holdfast.Inside;
@@ -12,7 +11,6 @@ import io.holdfast.memory.MemoryLockStore;
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.ReleaseRequest;
 import io.holdfast.spi.StoreContext;
-import io.holdfast.spi.TimeSource;
 import java.util.concurrent.CompletableFuture;
 import org.jetbrains.lincheck.LincheckAssertionError;
 import org.jetbrains.lincheck.datastructures.Operation;
@@ -21,8 +19,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * The readers of one client that share a hold, under Lincheck's stress mode: whoever reads sees a reader at the store
- * for as long as it reads, and no thread hangs. Time stands still, so no lease ends by it.
+ * The readers of one client that share a hold, under Lincheck's stress mode. While a thread reads, the store has a
+ * reader, and no thread hangs. Time stands still, so no lease ends by it.
  */
 @Tag("deep")
 class ReadGroupLincheckTest {
@@ -56,8 +54,8 @@ class ReadGroupLincheckTest {
     /** The operations on one read-write lock. Lincheck makes an object for each run. */
     public abstract static class Readers {
 
-        private final LockStore store =
-                new MemoryLockStore.Server(new Still()).connect(new StoreContext("c", new Still()));
+        private final LockStore store = new MemoryLockStore.Server(new StillTime(1_000_000))
+                .connect(new StoreContext("c", new StillTime(1_000_000)));
         private final LockClient client;
 
         Readers(PoolEngine.Maker engines) {
@@ -66,7 +64,7 @@ class ReadGroupLincheckTest {
                         settings.pools = engines;
                     })
                     .store(store)
-                    .timeSource(new Still())
+                    .timeSource(new StillTime(1_000_000))
                     .callbackExecutor(Runnable::run)
                     .build();
         }
@@ -153,26 +151,6 @@ class ReadGroupLincheckTest {
                 }
             });
             super.onReleased(lease);
-        }
-    }
-
-    /** A time that does not pass, so that no lease or wait ends by it. */
-    private static final class Still implements TimeSource {
-
-        @Override
-        public long nanoTime() {
-            return 0;
-        }
-
-        @Override
-        public long wallMillis() {
-            return 1_000_000;
-        }
-
-        @Override
-        public Timer schedule(long delayNanos, Runnable task) {
-            requireNonNull(task);
-            return () -> {};
         }
     }
 }
