@@ -93,13 +93,7 @@ final class SimPermits {
         }
 
         void think() {
-            if (simulation.isBusy(process)) {
-                process.time.schedule(random.nextLong(800) * 1_000_000, () -> {
-                    if (simulation.isBusy(process)) {
-                        ask();
-                    }
-                });
-            }
+            simulation.think(random, process, this::ask);
         }
 
         private void ask() {

@@ -323,15 +323,19 @@ public final class Simulation {
         return !quiet && !process.closed;
     }
 
-    private void think(User user) {
-        SimProcess process = user.process;
+    /** Lets somebody of a process ask after a while, if locks are still asked for there then. */
+    void think(SplittableRandom draws, SimProcess process, Runnable ask) {
         if (isBusy(process)) {
-            process.time.schedule(random.nextLong(800) * 1_000_000, () -> {
+            process.time.schedule(draws.nextLong(800) * 1_000_000, () -> {
                 if (isBusy(process)) {
-                    ask(user);
+                    ask.run();
                 }
             });
         }
+    }
+
+    private void think(User user) {
+        think(random, user.process, () -> ask(user));
     }
 
     private void ask(User user) {

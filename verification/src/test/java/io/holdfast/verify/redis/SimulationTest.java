@@ -16,6 +16,9 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** One Redis server with the scripts. */
 class SimulationTest extends SimulationSuite {
 
+    /** Matches the names of the bugs of {@link PoolBug} that read-write locks show. */
+    private static final String OF_READERS = ".*READ.*|.*WRITE.*|SERVING_STOPS_AFTER_ONE_GRANT";
+
     SimulationTest() {
         super(1, 50);
     }
@@ -97,19 +100,8 @@ class SimulationTest extends SimulationSuite {
     @Tag("deep") // quick: finds_wrong_rules, and PermitHistoriesTest of core
     @ParameterizedTest(name = "{0}")
     @EnumSource(
-            mode = EnumSource.Mode.EXCLUDE,
-            names = {
-                "NONE",
-                "READERS_JOIN_IN_FRONT_OF_A_WRITER",
-                "READ_HOLD_IS_RELEASED_WHILE_READ",
-                "DEAD_READERS_ARE_RENEWED",
-                "ONE_READER_IS_TOLD_OF_THE_LOSS",
-                "READING_AGAIN_WAITS_FOR_THE_WRITER",
-                "DOWNGRADE_RELEASES_THE_WRITE_LOCK",
-                "READERS_OVERTAKE_A_WRITER",
-                "WRITERS_ARE_NOT_TOLD_OF",
-                "SERVING_STOPS_AFTER_ONE_GRANT"
-            })
+            mode = EnumSource.Mode.MATCH_NONE,
+            names = {"NONE", OF_READERS})
     void finds_wrong_permits(PoolBug bug) {
         assertFound(bug);
     }
@@ -117,18 +109,7 @@ class SimulationTest extends SimulationSuite {
     /** Seeded bugs of read-write locks: every fourth history uses one. */
     @Tag("deep")
     @ParameterizedTest(name = "{0}")
-    @EnumSource(
-            names = {
-                "READERS_JOIN_IN_FRONT_OF_A_WRITER",
-                "READ_HOLD_IS_RELEASED_WHILE_READ",
-                "DEAD_READERS_ARE_RENEWED",
-                "ONE_READER_IS_TOLD_OF_THE_LOSS",
-                "READING_AGAIN_WAITS_FOR_THE_WRITER",
-                "DOWNGRADE_RELEASES_THE_WRITE_LOCK",
-                "READERS_OVERTAKE_A_WRITER",
-                "WRITERS_ARE_NOT_TOLD_OF",
-                "SERVING_STOPS_AFTER_ONE_GRANT"
-            })
+    @EnumSource(mode = EnumSource.Mode.MATCH_ANY, names = OF_READERS)
     void finds_wrong_readers(PoolBug bug) {
         assertFound(bug);
     }
