@@ -8,6 +8,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.expression.EvaluationContext;
 import org.springframework.util.ClassUtils;
+import org.springframework.util.function.SingletonSupplier;
 
 /**
  * Does the work of methods once for each key. Its signatures name no class of a database, because Spring reads them in
@@ -35,11 +36,13 @@ public final class OnceCalls {
     }
 
     private final ConfigurableListableBeanFactory beans;
+    private final SingletonSupplier<OnceJson> json;
     private final Map<LockedOperation, Work> works = new ConcurrentHashMap<>();
     private final Map<LockedOperation, Boolean> declared = new ConcurrentHashMap<>();
 
     public OnceCalls(ConfigurableListableBeanFactory beans) {
         this.beans = beans;
+        this.json = SingletonSupplier.ofNullable(() -> OnceJson.of(beans));
     }
 
     /** Receives the operation of a method of a bean. */
@@ -79,7 +82,7 @@ public final class OnceCalls {
                 "org.springframework.jdbc.datasource.DataSourceUtils",
                 "spring-jdbc",
                 "org.springframework.boot:spring-boot-starter-jdbc or -data-jpa");
-        return OnceTransaction.of(beans, operation);
+        return OnceTransaction.of(beans, operation, json.get());
     }
 
     private static void require(LockedOperation operation, String type, String what, String dependency) {

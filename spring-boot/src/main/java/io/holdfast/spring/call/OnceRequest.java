@@ -161,13 +161,14 @@ final class OnceRequest {
                 .body(body);
     }
 
-    /** Returns an exception whose type no caller may name: it is loaded only in Spring MVC. */
+    // Both return a general type: by the type of an exception of Spring Web, the verifier would load it with each
+    // caller.
+
     static RuntimeException conflict(Exception cause) {
         return new IdempotentRequestException(
                 HttpStatusCode.valueOf(422), "The " + HEADER + " of this request was used for another request.", cause);
     }
 
-    /** Returns an exception whose type no caller may name: it is loaded only in Spring MVC. */
     static RuntimeException running(Exception cause) {
         return new IdempotentRequestException(
                 HttpStatus.CONFLICT, "A request with this " + HEADER + " is running. Try again later.", cause);

@@ -35,11 +35,14 @@ final class OnceSetup {
     private final ConfigurableListableBeanFactory beans;
     private final LockedOperation operation;
     private final Once rules;
+    private final @Nullable OnceJson json;
 
-    OnceSetup(ConfigurableListableBeanFactory beans, LockedOperation operation) {
+    /** @param json null: the application has no mapper */
+    OnceSetup(ConfigurableListableBeanFactory beans, LockedOperation operation, @Nullable OnceJson json) {
         this.beans = beans;
         this.operation = operation;
         this.rules = requireNonNull(operation.once());
+        this.json = json;
     }
 
     OnceCalls.Work work() {
@@ -51,7 +54,6 @@ final class OnceSetup {
         JdbcOnce once = beans.getBeanProvider(JdbcOnce.class)
                 .getIfAvailable(JdbcOnce::defaults)
                 .keepFor(rules.keepFor());
-        OnceJson json = OnceJson.of(beans);
         if (json == null && needsJson()) {
             throw refused(
                     "its " + (returnsNothing() ? "arguments" : "result and arguments")

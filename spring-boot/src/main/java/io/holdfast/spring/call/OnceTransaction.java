@@ -44,8 +44,9 @@ record OnceTransaction(
         @Nullable OnceJson json)
         implements OnceCalls.Work {
 
-    static OnceCalls.Work of(ConfigurableListableBeanFactory beans, LockedOperation operation) {
-        return new OnceSetup(beans, operation).work();
+    static OnceCalls.Work of(
+            ConfigurableListableBeanFactory beans, LockedOperation operation, @Nullable OnceJson json) {
+        return new OnceSetup(beans, operation, json).work();
     }
 
     /** Carries what the method throws past JdbcOnce, whose own exceptions become those of Spring. */
