@@ -23,7 +23,7 @@ public final class StoredHold {
     }
 
     /**
-     * Returns the store of a client; null if it is not one of ours.
+     * Returns the store of a client; null for a client that the application implements itself.
      *
      * @throws io.holdfast.spi.StoreException if it is not open
      */

@@ -10,7 +10,7 @@ import java.util.concurrent.CyclicBarrier;
 /** Does the work of one key after the other, in two threads that ask for the same key, until it is killed. */
 final class KilledWorker {
 
-    /** The exit code of a process that failed by itself. */
+    /** The exit code of a process that failed and was not killed. */
     static final int FAILED = 3;
 
     private KilledWorker() {}

@@ -134,7 +134,7 @@ public final class SqlGuard {
             try {
                 lease.release();
             } catch (LeaseLostException e) {
-                // Its time has passed, or somebody ended it by force. The listeners of its client were told.
+                // The lease ran out or was ended by force. The client has told its listeners.
             }
         }
         // After the release: if the guard ended before, somebody may hold the lock now, and nothing is committed.

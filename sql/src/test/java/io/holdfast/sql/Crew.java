@@ -18,7 +18,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
-/** Three clients that use one lock all the time while the database fails. They note who overlaps, and who gets on. */
+/** Three clients that use one lock all the time while the database fails. They note overlaps and progress. */
 final class Crew implements AutoCloseable {
 
     static final Duration LEASE = Duration.ofSeconds(3);
@@ -59,7 +59,7 @@ final class Crew implements AutoCloseable {
             } catch (LockStoreException e) {
                 errors.add(String.valueOf(e.getMessage()));
             } catch (LeaseLostException e) {
-                // What a holder is told whose lease ended while the database was away.
+                // The lease ended while the database was away.
             } catch (InterruptedException | RuntimeException e) {
                 violations.add("not an error of the store: " + e);
                 return;
@@ -91,7 +91,7 @@ final class Crew implements AutoCloseable {
                         () -> assertThat(served.get()).as("errors: %s", errors).isGreaterThan(now + 10));
     }
 
-    /** Waits until somebody was told of an error with these words. */
+    /** Waits until a client has received an error with these words. */
     void awaitError(String... words) {
         await().atMost(Duration.ofSeconds(40))
                 .until(() ->

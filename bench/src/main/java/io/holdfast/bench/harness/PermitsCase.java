@@ -63,8 +63,8 @@ final class PermitsCase implements Case {
     }
 
     /**
-     * Returns the longest wait divided by the fair share: who waits for its turn among all others waits for as long as
-     * all of them together take once.
+     * Returns the longest wait divided by the fair share. The fair share is the time in which all threads together
+     * acquire once each.
      */
     static double longestByFair(double longestMs, int threads, double rate) {
         return longestMs / (1_000.0 * threads / rate);

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  */
 class SimShare {
 
-    /** How much later than at its end a loss may be told. */
+    /** How long after its end a user may learn of a loss. */
     private static final long TOLD_NANOS = 10_000_000;
 
     /** The same after a jump of the wall clocks, as a client compares its two clocks once a second. */
