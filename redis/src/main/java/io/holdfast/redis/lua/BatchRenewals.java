@@ -140,8 +140,8 @@ public final class BatchRenewals {
     private CompletionStage<RenewReply[]> renewal(Chunk chunk) {
         List<RenewRequest> requests = chunk.requests;
         LuaScript script = requests.size() == 1 ? kind.renewOne : kind.renew;
-        String[] all = kind.renewalKeys(parts.allKeys(), requests, chunk.group.counted);
-        return scripts.run(script, all, renewalArgs(chunk), reply -> {
+        NameKind.Renewal renewal = kind.renewal(parts.allKeys(), requests, chunk.group.counted);
+        return scripts.run(script, renewal.keys(), renewalArgs(chunk, renewal.rows()), reply -> {
             connections.clock(requests.get(0).name()).observe(reply.number());
             for (RenewRequest request : requests) {
                 redisson.unwatch(request.name(), request.holderId());
@@ -168,13 +168,15 @@ public final class BatchRenewals {
         return replies;
     }
 
-    private static String[] renewalArgs(Chunk chunk) {
-        String[] args = new String[3 + chunk.requests.size()];
+    private static String[] renewalArgs(Chunk chunk, String[] rows) {
+        String[] args = new String[3 + rows.length + chunk.requests.size()];
         args[0] = Long.toString(chunk.group.leaseMillis);
         args[1] = Long.toString(chunk.group.sequence);
         args[2] = chunk.group.exact ? "1" : "0";
+        System.arraycopy(rows, 0, args, 3, rows.length);
+        int first = 3 + rows.length;
         for (int i = 0; i < chunk.requests.size(); i++) {
-            args[3 + i] = chunk.requests.get(i).holderId();
+            args[first + i] = chunk.requests.get(i).holderId();
         }
         return args;
     }

@@ -50,9 +50,9 @@ public enum LuaScript {
             return SHORT_CALL
                     .matcher(text)
                     .replaceAll("redis.$1(")
-                    .replace("keys[2 * holds + i]", "KEYS[3]")
-                    .replace("keys[holds + i]", "KEYS[2]")
-                    .replaceAll("keys\\[[1i]\\]", "KEYS[1]");
+                    .replace("keys[2 * rows + row]", "KEYS[3]")
+                    .replace("keys[rows + row]", "KEYS[2]")
+                    .replaceAll("keys\\[(1|row)\\]", "KEYS[1]");
         }
     },
     POOL_RELEASE("clock", "counter", "queue", "pool", "pool-take", "pool-release"),

@@ -2,6 +2,7 @@ package io.holdfast.redis.lua;
 
 import io.holdfast.redis.server.RedisKeys;
 import io.holdfast.spi.RenewRequest;
+import java.util.ArrayList;
 import java.util.List;
 
 /** What differs between locks and pools at a store: the scripts, and the keys that each script gets. */
@@ -23,6 +24,12 @@ enum NameKind {
         @Override
         String renewedKey(RedisKeys keys, String name, int place) {
             return place == 0 ? name : keys.queue(name);
+        }
+
+        /** Each hold has keys of its own. */
+        @Override
+        Renewal renewal(RedisKeys keys, List<RenewRequest> requests, boolean counted) {
+            return new Renewal(renewalKeys(keys, requests, counted), NOTHING);
         }
     },
     POOLS(
@@ -47,7 +54,32 @@ enum NameKind {
                 default -> keys.poolQueue(name);
             };
         }
+
+        /** Requests of one pool that follow each other share its keys: 10,000 permits of a pool are the common case. */
+        @Override
+        Renewal renewal(RedisKeys keys, List<RenewRequest> requests, boolean counted) {
+            List<RenewRequest> heads = new ArrayList<>();
+            List<Integer> sizes = new ArrayList<>();
+            for (RenewRequest request : requests) {
+                int last = heads.size() - 1;
+                if (last >= 0 && heads.get(last).name().equals(request.name())) {
+                    sizes.set(last, sizes.get(last) + 1);
+                } else {
+                    heads.add(request);
+                    sizes.add(1);
+                }
+            }
+            sizes.add(0, heads.size());
+            return new Renewal(
+                    renewalKeys(keys, heads, counted),
+                    sizes.stream().map(String::valueOf).toArray(String[]::new));
+        }
     };
+
+    /** What a renewal gets besides its head and the holder ids: {@code KEYS}, and how the holds share them. */
+    record Renewal(String[] keys, String[] rows) {}
+
+    private static final String[] NOTHING = {};
 
     final LuaScript acquire;
     final LuaScript renew;
@@ -85,8 +117,11 @@ enum NameKind {
     /** Returns one of the keys that a renewal gets for a name; the last one is the queue. */
     abstract String renewedKey(RedisKeys keys, String name, int place);
 
+    /** Returns what a renewal of these holds gets. */
+    abstract Renewal renewal(RedisKeys keys, List<RenewRequest> requests, boolean counted);
+
     /** Returns the {@code KEYS} of a renewal: the first keys of all names, then the second ones, and so on. */
-    String[] renewalKeys(RedisKeys keys, List<RenewRequest> requests, boolean counted) {
+    final String[] renewalKeys(RedisKeys keys, List<RenewRequest> requests, boolean counted) {
         int holds = requests.size();
         int places = counted ? renewedKeys : renewedKeys - 1;
         String[] all = new String[places * holds];

@@ -90,6 +90,7 @@ final class PoolReference {
     }
 
     private String take(Request request) {
+        purge();
         serve(request);
         if (holds.containsKey(request.id())) {
             return "held " + queue.size();

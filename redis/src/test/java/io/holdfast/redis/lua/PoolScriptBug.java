@@ -15,7 +15,9 @@ enum PoolScriptBug {
     EXPIRY_OF_THE_HASH_ONLY(", redis.pcall('PEXPIREAT', KEYS[4], late)}", "}"),
     EXPIRY_WITH_GT("redis.pcall('PEXPIREAT', KEYS[4], late)", "redis.pcall('PEXPIREAT', KEYS[4], late, 'GT')"),
     /** A renewal that is not the last to end shortens the life of the keys. */
-    EXPIRY_GOES_BACK("if call('PTTL', keys[i]) < later + 1000 - now then", "if true then"),
+    EXPIRY_GOES_BACK("if call('PTTL', keys[row]) < lease + 1000 then", "if true then"),
+    EXPIRY_OF_THE_FIRST_ROW_ONLY("if call('PTTL', keys[row]) <", "if row == 1 and call('PTTL', keys[row]) <"),
+    ROWS_SHIFTED("first = first + holds", "first = first + 1"),
     /** The keys expire at the end itself, while the other one may still be there. */
     EXPIRY_WITHOUT_MARGIN("string.format('%.0f', ends + 1000)", "string.format('%.0f', ends)"),
     SUM_KEPT_WHEN_ENDS_ARE_EVICTED("if (used > 0) ~= (id ~= nil) then", "if false then"),
@@ -40,7 +42,7 @@ enum PoolScriptBug {
     PURGED_HOLD_IS_RENEWED("if not value or ends <= now then\n    return 0", "if not value then\n    return 0"),
     RENEWAL_REVIVES(
             "if not value or ends <= now then\n    return 0",
-            "if not value and lease > 0 then\n    call('ZADD', keys[holds + i], now + lease, args[i + 3])\n    return 0\n"
+            "if not value and lease > 0 then\n    call('ZADD', keys[rows + row], now + lease, id)\n    return 0\n"
                     + "  elseif not value or ends <= now then\n    return 0"),
     RENEWAL_SHORTENS("exact and now + lease or math.max(ends, now + lease)", "now + lease"),
     OLD_RENEWAL_COUNTS("if sequence < seen then", "if false then"),

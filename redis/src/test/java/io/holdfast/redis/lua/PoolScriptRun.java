@@ -85,7 +85,8 @@ final class PoolScriptRun {
             case 10 -> abandon(pool, id);
             case 11, 12 -> renew();
             case 13 -> rare(pool, id);
-            default -> advance(random.nextInt(5) == 0 ? 300 : random.nextInt(8) * 10);
+            // Leases are multiples of ten: now and then, a millisecond before one ends.
+            default -> advance(random.nextInt(5) == 0 ? 300 : 10 + random.nextInt(7) * 10 - random.nextInt(2));
         }
     }
 
@@ -217,14 +218,19 @@ final class PoolScriptRun {
         boolean counted = random.nextBoolean();
         List<String> keys = new ArrayList<>();
         List<Integer> of = new ArrayList<>();
-        List<String> args = new ArrayList<>(List.of("" + lease, "" + sequence, exact ? "1" : "0"));
+        List<Integer> sizes = new ArrayList<>();
+        List<String> all = new ArrayList<>();
         List<Object> others = new ArrayList<>();
         List<Object> waiting = new ArrayList<>();
         for (int i = 1; i <= holds; i++) {
             int pool = random.nextInt(2);
-            of.add(pool);
+            if (of.isEmpty() || of.get(of.size() - 1) != pool || random.nextInt(4) == 0) {
+                of.add(pool);
+                sizes.add(0);
+            }
+            sizes.set(sizes.size() - 1, sizes.get(sizes.size() - 1) + 1);
             String id = anyId(pool);
-            args.add(id);
+            all.add(id);
             int code = pools.get(pool).renew(id, lease, sequence, exact);
             if (code != 1) {
                 others.add((long) i);
@@ -239,6 +245,9 @@ final class PoolScriptRun {
         if (counted) {
             of.forEach(pool -> keys.add(PoolScriptServer.KEYS.poolQueue(name(pool))));
         }
+        List<String> args = new ArrayList<>(List.of("" + lease, "" + sequence, exact ? "1" : "0", "" + of.size()));
+        sizes.forEach(size -> args.add("" + size));
+        args.addAll(all);
         LuaScript script = holds == 1 && random.nextBoolean() ? LuaScript.POOL_RENEW_ONE : LuaScript.POOL_RENEW;
         Outcome outcome = run(script, keys, args.toArray(String[]::new));
         checkState(outcome);
