@@ -56,6 +56,9 @@ public final class DoctorCommand implements Callable<Integer> {
     private final Io io;
     private final List<Finding> findings = new ArrayList<>();
 
+    /** What a person waits for, if that takes long. */
+    private volatile String step = "for the store to answer";
+
     /** How long each lock and unlock took, in nanoseconds, the fastest first. */
     private long[] pairs = {};
 
@@ -73,8 +76,12 @@ public final class DoctorCommand implements Callable<Integer> {
     public Integer call() throws InterruptedException {
         String description;
         boolean usable;
-        try (LockClient client = store.client().build()) {
+        WaitNotes notes = new WaitNotes(io, "doctor", () -> step);
+        notes.start();
+        try (notes;
+                LockClient client = store.client().build()) {
             description = client.describeStore();
+            step = "while " + description + " tells its settings";
             StoreHealth health = client.storeHealth();
             usable = health.usable();
             addHealth(health);
@@ -112,6 +119,7 @@ public final class DoctorCommand implements Callable<Integer> {
             findings.addAll(client.diagnose(lease.name()));
         }
         findings.add(permits(client, name));
+        step = "while it takes and releases a lock " + PAIRS + " times";
         pairs = measure(client, name);
         String text = pairs.length + " locks and unlocks: half within " + percentile(50) + ", 90 % within "
                 + percentile(90) + ", 99 % within " + percentile(99) + ", the slowest " + percentile(100);
