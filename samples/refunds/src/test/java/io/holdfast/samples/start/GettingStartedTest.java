@@ -7,6 +7,7 @@ import io.holdfast.LockClient;
 import io.holdfast.testkit.servers.RedisServer;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -34,23 +35,31 @@ class GettingStartedTest {
     }
 
     @Test
-    void the_page_shows_the_code_of_this_package() throws IOException {
+    void the_pages_show_the_code_of_this_package() throws IOException {
         String sources = sources();
-        List<String> blocks = BLOCK.matcher(Files.readString(Path.of("../../docs/getting-started.md")))
-                .results()
-                .map((MatchResult block) -> block.group(1))
-                .toList();
-        assertThat(blocks).hasSize(3).allSatisfy(block -> assertThat(sources).contains(blankless(block)));
+        for (String page : List.of("getting-started", "operations")) {
+            List<String> blocks = BLOCK.matcher(Files.readString(Path.of("../../docs/" + page + ".md")))
+                    .results()
+                    .map((MatchResult block) -> block.group(1))
+                    .toList();
+            assertThat(blocks)
+                    .isNotEmpty()
+                    .allSatisfy(block -> assertThat(sources).contains(blankless(block)));
+        }
     }
 
-    private static String outputOfFirstLock(String uri) throws InterruptedException {
+    /** Presses Enter, too: there is nothing to read. */
+    private static String outputOfFirstLock(String uri) throws Exception {
         PrintStream console = System.out;
+        InputStream keyboard = System.in;
         ByteArrayOutputStream output = new ByteArrayOutputStream();
         System.setOut(new PrintStream(output, true, StandardCharsets.UTF_8));
+        System.setIn(InputStream.nullInputStream());
         try {
             FirstLock.main(new String[] {uri});
         } finally {
             System.setOut(console);
+            System.setIn(keyboard);
         }
         return output.toString(StandardCharsets.UTF_8);
     }
