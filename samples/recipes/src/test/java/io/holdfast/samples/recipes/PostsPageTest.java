@@ -1,0 +1,158 @@
+package io.holdfast.samples.recipes;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.holdfast.Lease;
+import io.holdfast.LeaseLostException;
+import io.holdfast.LockClient;
+import io.holdfast.LockOptions;
+import io.holdfast.MultiLease;
+import io.holdfast.memory.MemoryLockStore;
+import io.holdfast.memory.VirtualTime;
+import java.io.IOException;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
+import javax.sql.DataSource;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Runs the code of docs/posts.md without a server, and compares it with the page. */
+class PostsPageTest {
+
+    private final String store = "memory:" + UUID.randomUUID();
+    private final LockClient locks = LockClient.connect(store);
+    private final LockClient others = LockClient.connect(store);
+    private final DataSource database =
+            Database.with("CREATE TABLE stock (item VARCHAR(20), n INT)", "INSERT INTO stock VALUES ('book', 1)");
+    private final String item = "book";
+    private final AtomicInteger done = new AtomicInteger();
+
+    @AfterEach
+    void close() {
+        locks.close();
+        others.close();
+    }
+
+    @Test
+    void the_code_of_the_page_is_tested() throws IOException {
+        Page.assertItsCodeIsTested("posts.md", 6);
+    }
+
+    @Test
+    void a_watchdog() throws InterruptedException {
+        try (Lease lease = locks.acquire("report")) {
+            makeReport();
+        }
+        LockOptions fixed = LockOptions.defaults().leaseFor(Duration.ofSeconds(10));
+        try (Lease lease = locks.acquire("report", fixed)) {
+            makeReport();
+        }
+        assertThat(done).hasValue(2);
+    }
+
+    @Test
+    void a_watchdog_renews_what_has_no_time_of_its_own() {
+        VirtualTime time = new VirtualTime();
+        MemoryLockStore.Server server = new MemoryLockStore.Server(time);
+        try (LockClient client =
+                LockClient.builder().store(server::connect).timeSource(time).build()) {
+            LockOptions fixed = LockOptions.defaults().leaseFor(Duration.ofSeconds(10));
+            CompletableFuture<Lease> renewed = client.acquireAsync("renewed").toCompletableFuture();
+            CompletableFuture<Lease> ends = client.acquireAsync("ends", fixed).toCompletableFuture();
+            time.advance(Duration.ofSeconds(40));
+            assertThat(renewed.join().isValid()).isTrue();
+            assertThat(ends.join().isValid()).isFalse();
+        }
+    }
+
+    @Test
+    void the_lock_of_somebody_else() throws InterruptedException {
+        Lease mine = locks.acquire("report");
+        others.forceRelease("report");
+        Lease theirs = others.acquire("report");
+        assertThrows(LeaseLostException.class, mine::release);
+        assertTrue(theirs.isValid());
+        assertThat(locks.tryAcquire("report")).isEmpty();
+    }
+
+    @Test
+    void a_transaction_under_the_lock() throws Exception {
+        try (Lease lease = locks.acquire("stock:" + item);
+                Connection connection = database.getConnection()) {
+            connection.setAutoCommit(false);
+            int left = left(connection, item);
+            if (left > 0) {
+                setLeft(connection, item, left - 1);
+            }
+            connection.commit();
+        }
+        try (Connection connection = database.getConnection()) {
+            assertThat(left(connection, item)).isZero();
+        }
+    }
+
+    @Test
+    void a_transaction_that_began_before_the_lock() throws Exception {
+        try (Connection connection = database.getConnection()) {
+            connection.setAutoCommit(false);
+            connection.setTransactionIsolation(Connection.TRANSACTION_REPEATABLE_READ);
+            int before = left(connection, item);
+            lastHolderSellsIt();
+            try (Lease lease = locks.acquire("stock:" + item)) {
+                int now = left(connection, item);
+                assertEquals(before, now);
+            }
+            connection.commit();
+            assertThat(left(connection, item)).isZero();
+        }
+    }
+
+    private void lastHolderSellsIt() throws SQLException {
+        try (Lease lease = others.tryAcquire("stock:" + item).orElseThrow();
+                Connection connection = database.getConnection()) {
+            lease.ensureValid();
+            setLeft(connection, item, 0);
+        }
+    }
+
+    @Test
+    void many_keys() throws InterruptedException {
+        try (MultiLease leases = locks.acquireAll(List.of("account:7", "account:3"))) {
+            transfer();
+        }
+        assertThat(done).hasValue(1);
+    }
+
+    private void makeReport() {
+        done.incrementAndGet();
+    }
+
+    private void transfer() {
+        assertThat(others.tryAcquire("account:3")).isEmpty();
+        done.incrementAndGet();
+    }
+
+    private static int left(Connection connection, String item) throws SQLException {
+        try (Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery("SELECT n FROM stock WHERE item = '" + item + "'")) {
+            assertThat(row.next()).isTrue();
+            return row.getInt(1);
+        }
+    }
+
+    private static void setLeft(Connection connection, String item, int left) throws SQLException {
+        try (Statement statement = connection.createStatement()) {
+            statement.executeUpdate("UPDATE stock SET n = " + left + " WHERE item = '" + item + "'");
+        }
+    }
+}
