@@ -53,6 +53,31 @@ class LauncherTest {
                 .contains(root + "/demo/target/holdfast/lib/*:/opt/a.jar:/opt/b.jar");
     }
 
+    /** The program "script" gives a terminal to what it starts. */
+    @Test
+    void aBuildSaysAtATerminalHowFarItIs() throws Exception {
+        checkout();
+        Files.delete(root.resolve("demo/target/holdfast/built"));
+        mvnw("""
+                echo "[INFO] Downloaded from central: https://repository.example/a.pom (1 kB at 2 kB/s)"
+                echo "[INFO] --- compiler:3.16.0:compile (default-compile) @ holdfast-core ---"
+                echo "[INFO] --- compiler:3.16.0:testCompile (default-testCompile) @ holdfast-core ---"
+                [ ! -e broken ] || { echo "[ERROR] One.java:[3,1] ';' expected"; exit 1; }
+                """);
+        String terminal = "script -qec './holdfast --version' /dev/null | tr -d '\\r'";
+        assertThat(shell(terminal, 0))
+                .isEqualTo("building Holdfast (first use)…\ndownloading what Maven needs, 1 so far\ncompiling core\n");
+        Files.createFile(root.resolve("broken"));
+        assertThat(shell(terminal, 0))
+                .contains(
+                        "\n[ERROR] One.java:[3,1] ';' expected\nholdfast: the build failed, see above (all of Maven's output: ");
+        assertThat(Files.readString(root.resolve("arguments"))).startsWith("-B\n");
+
+        shell("./holdfast --version 2>progress", 70);
+        assertThat(Files.readString(root.resolve("arguments"))).startsWith("-q\n");
+        assertThat(Files.readString(root.resolve("progress"))).doesNotContain("compiling", "downloading");
+    }
+
     @Test
     void testPrintsTheNumbersOnly() throws Exception {
         checkout();
