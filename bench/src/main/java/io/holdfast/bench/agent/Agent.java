@@ -27,6 +27,7 @@ public final class Agent {
             "cold", new ColdTask(),
             "hold", new HoldTask(),
             "churn", new ChurnTask(),
+            "series", new SeriesTask(),
             "take", new TakeTask(),
             "virtual", new VirtualThreadsTask());
 

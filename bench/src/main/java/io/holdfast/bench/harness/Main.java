@@ -28,7 +28,7 @@ public final class Main {
 
     private Main() {}
 
-    public static void main(String[] args) throws IOException, InterruptedException {
+    public static void main(String[] args) throws Exception {
         Map<String, String> options = options(args);
         Profile profile = Profile.of(options.getOrDefault("profile", "short"));
         if (options.containsKey("rounds")) {
@@ -38,18 +38,21 @@ public final class Main {
         Path scratch = Files.createTempDirectory("holdfast-bench");
         List<String> only = list(options.getOrDefault("only", ""));
         Processors processors = Processors.of(options.getOrDefault("apart", "no"));
+        if (processors == Processors.APART && (ZooKeeperBench.isAsked(only) || SqlBench.isAsked(only))) {
+            throw new IllegalArgumentException(
+                    "--apart yes: not for ZooKeeper and SQL, whose servers share the" + " processors with the clients");
+        }
         if (ZooKeeperBench.isAsked(only)) {
-            if (processors == Processors.APART) {
-                throw new IllegalArgumentException("--apart yes: not for ZooKeeper, whose three servers share the"
-                        + " processors with the clients");
+            if (ZooKeeperBench.run(profile, only, out, scratch, fact(profile, args))
+                            .violations()
+                    > 0) {
+                System.err.println("FAILED: two holders at once");
+                System.exit(1);
             }
-            String fact =
-                    "`bench/run " + String.join(" ", args) + "` on " + LocalDate.now(ZoneOffset.UTC) + ": profile "
-                            + profile.name() + ", " + profile.rounds() + " rounds, windows of "
-                            + profile.window().toMillis() + " ms; "
-                            + Processors.COUNT + " processors, Java " + Runtime.version()
-                            + ", load average before " + load() + ".";
-            if (ZooKeeperBench.run(profile, only, out, scratch, fact).violations() > 0) {
+            return;
+        }
+        if (SqlBench.isAsked(only)) {
+            if (SqlBench.run(profile, only, out, scratch, fact(profile, args)).violations() > 0) {
                 System.err.println("FAILED: two holders at once");
                 System.exit(1);
             }
@@ -121,6 +124,15 @@ public final class Main {
                 .findFirst()
                 .orElse(found.get(0));
         return RedisServer.builder().installation(best).start();
+    }
+
+    /** Returns what is to be known of a run against another server than Redis. */
+    private static String fact(Profile profile, String... args) {
+        return "`bench/run " + String.join(" ", args) + "` on " + LocalDate.now(ZoneOffset.UTC) + ": profile "
+                + profile.name() + ", " + profile.rounds() + " rounds, windows of "
+                + profile.window().toMillis() + " ms; "
+                + Processors.COUNT + " processors, Java " + Runtime.version()
+                + ", load average before " + load() + ".";
     }
 
     private static List<String> facts(

@@ -1,15 +1,11 @@
 package io.holdfast.bench.harness;
 
-import io.holdfast.bench.agent.Clock;
 import io.holdfast.bench.agent.Message;
 import io.holdfast.bench.report.Results;
 import io.holdfast.testkit.servers.ZooKeeperEnsemble;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
-import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -21,7 +17,6 @@ import java.util.Map;
 final class ZooKeeperBench {
 
     static final String ALL = "zookeeper";
-    private static final Duration PATIENCE = Duration.ofMinutes(2);
 
     /** A measurement with several numbers of threads or of processes. */
     private record Question(
@@ -147,49 +142,33 @@ final class ZooKeeperBench {
             Question question, ZooKeeperEnsemble servers, Agents agents, String peer, int size, boolean first)
             throws IOException, InterruptedException {
         List<AgentProcess> used = agents.open(peer, question.processes() ? size : 1, servers.uri(), Bench.LEASE);
-        List<Path> journals = new ArrayList<>();
-        long from = System.nanoTime() + (first ? profile.firstWarmUp() : profile.warmUp()).toNanos();
-        long to = from + profile.window().toNanos();
-        String name = "bench:" + (100_000 + names++);
-        for (int i = 0; i < used.size(); i++) {
-            Path journal = scratch.resolve("journal-" + i);
-            Files.deleteIfExists(journal);
-            journals.add(journal);
-            used.get(i)
-                    .send(PairCases.order(name, question.threads())
-                            .with("own", question.own())
-                            .with("most", most(question))
-                            .with("section", question.kind() == Kind.PERMIT ? PermitsCase.SECTION.toNanos() : 0)
-                            .with("journal", question.processes() ? journal : "")
-                            .with("from", from)
-                            .with("to", to));
-        }
-        Clock.sleepUntil(from);
-        long before = requests(servers);
-        Clock.sleepUntil(to);
-        long requests = requests(servers) - before;
-        List<Message> answers = new ArrayList<>();
-        for (AgentProcess agent : used) {
-            answers.add(agent.await(PATIENCE));
-        }
+        Message order = PairCases.order("bench:" + (100_000 + names++), question.threads())
+                .with("own", question.own())
+                .with("most", most(question))
+                .with("section", question.kind() == Kind.PERMIT ? PermitsCase.SECTION.toNanos() : 0);
+        Window<Long> window = Window.of(
+                used,
+                order,
+                question.processes(),
+                scratch,
+                first ? profile.firstWarmUp() : profile.warmUp(),
+                profile.window(),
+                () -> requests(servers));
         agents.close(used);
-        double acquisitions = Bench.sum(answers, "acquisitions");
-        Map<String, Double> figures = new LinkedHashMap<>();
-        figures.put("rate", acquisitions / (profile.window().toNanos() / 1e9));
-        figures.put("requests", requests / acquisitions);
-        figures.put("p50us", Bench.max(answers, "p50us"));
-        figures.put("longestWaitMs", Bench.max(answers, "longestWaitMs"));
-        double violations = Bench.sum(answers, "violations");
+        long requests = window.after() - window.before();
+        Map<String, Double> figures = window.figures();
+        figures.put("requests", requests / window.acquisitions());
+        double violations = figures.getOrDefault("violations", 0.0);
         if (question.kind() == Kind.PERMIT) {
-            violations += PermitsCase.tooMany(journals);
+            violations += PermitsCase.tooMany(window.journals());
             figures.put(
                     "longestByFair",
                     PermitsCase.longestByFair(
-                            Bench.max(answers, "longestWaitMs"),
+                            figures.getOrDefault("longestWaitMs", Double.NaN),
                             size * question.threads(),
                             figures.getOrDefault("rate", Double.NaN)));
         } else if (question.processes()) {
-            Handoffs handoffs = Handoffs.of(journals);
+            Handoffs handoffs = Handoffs.of(window.journals());
             violations += handoffs.overlaps();
             figures.put("requestsPerHandoff", requests / (double) Math.max(1, handoffs.remote()));
         }

@@ -37,6 +37,9 @@ public enum Peer {
     CURATOR_PERMITS("curator-permits", Traits.NONE),
     CURATOR_READ("curator-read", Traits.REENTRANT),
     CURATOR_WRITE("curator-write", Traits.REENTRANT),
+    /** In a database only, as the next one. */
+    SHEDLOCK_JDBC("shedlock-jdbc", Traits.NONE),
+    SPRING_JDBC("spring-jdbc", Traits.REENTRANT),
     JEDIS("jedis", Traits.NONE);
 
     private enum Traits {
@@ -80,6 +83,8 @@ public enum Peer {
             case CURATOR_PERMITS -> PermitsHandle.curator(uri);
             case CURATOR_READ -> CuratorHandle.read(uri);
             case CURATOR_WRITE -> CuratorHandle.write(uri);
+            case SHEDLOCK_JDBC -> new ShedLockJdbcHandle(uri, lease);
+            case SPRING_JDBC -> new SpringJdbcHandle(uri, lease);
             case JEDIS -> new JedisHandle(uri, lease);
         };
     }

@@ -7,19 +7,11 @@ import java.util.TreeSet;
 import java.util.function.DoubleUnaryOperator;
 
 /** The goals of the project and the figures of a run. A ratio is the median of the ratios of the rounds. */
-final class Goals {
-
-    /**
-     * A line of the table.
-     *
-     * @param met yes, no, or not measured
-     */
-    record Line(String question, String goal, String reached, String met) {}
+final class Goals extends GoalLines {
 
     private static final String US = "holdfast";
 
     private final Results results;
-    private final List<Line> lines = new ArrayList<>();
 
     Goals(Results results) {
         this.results = results;
@@ -40,7 +32,7 @@ final class Goals {
         crowded();
         permits();
         time();
-        return List.copyOf(lines);
+        return made();
     }
 
     private void commands() {
@@ -268,30 +260,5 @@ final class Goals {
             }
         }
         atMost(question, 1.25, medians.isEmpty() ? Double.NaN : medians.last() / medians.first());
-    }
-
-    private void atLeast(String question, double goal, double reached) {
-        add(question, "≥ " + Numbers.text(goal), Numbers.text(reached), known(reached), reached >= goal);
-    }
-
-    private void atMost(String question, double goal, double reached) {
-        add(question, "≤ " + Numbers.text(goal), Numbers.text(reached), known(reached), reached <= goal);
-    }
-
-    private void inform(String question, double reached) {
-        lines.add(new Line(question, "", Numbers.text(reached), ""));
-    }
-
-    private void add(String question, String goal, String reached, boolean known, boolean met) {
-        lines.add(new Line(question, goal, known ? reached : "–", known ? met ? "yes" : "**no**" : "not measured"));
-    }
-
-    private static boolean known(double... values) {
-        for (double value : values) {
-            if (Double.isNaN(value)) {
-                return false;
-            }
-        }
-        return true;
     }
 }

@@ -1,21 +1,18 @@
 package io.holdfast.bench.report;
 
-import java.util.ArrayList;
-import java.util.LinkedHashMap;
+import static io.holdfast.bench.report.Page.columns;
+
+import io.holdfast.bench.report.Page.Table;
 import java.util.List;
 import java.util.Map;
 
 /** The page about a run, as Markdown. It contains only figures that were measured in this run. */
 public final class Report {
 
-    /** A table: its case, its title, the meaning of a size, and the figures with their headings. */
-    private record Table(String caseId, String title, String size, Map<String, String> columns) {}
+    private final Page page;
 
-    private final Results results;
-    private final StringBuilder page = new StringBuilder();
-
-    private Report(Results results) {
-        this.results = results;
+    private Report(Page page) {
+        this.page = page;
     }
 
     /**
@@ -25,16 +22,16 @@ public final class Report {
      * @param plots file names relative to the page, by title
      */
     public static String of(Results results, List<String> facts, Map<String, String> plots, String jmh) {
-        Report report = new Report(results);
-        report.head(facts);
-        report.goals();
-        plots.forEach((title, file) -> report.line("![" + title + "](" + file + ")\n"));
-        tables().forEach(report::table);
+        Page page = new Page(results);
+        new Report(page).head(facts);
+        page.goals(new Goals(results).lines());
+        plots.forEach((title, file) -> page.line("![" + title + "](" + file + ")\n"));
+        tables().forEach(page::table);
         if (!jmh.isEmpty()) {
-            report.line("## In one process, over the memory store (JMH)\n\n```\n" + jmh + "```\n");
+            page.line("## In one process, over the memory store (JMH)\n\n```\n" + jmh + "```\n");
         }
-        report.notes();
-        return report.page.toString();
+        page.notes();
+        return page.text();
     }
 
     private void head(List<String> facts) {
@@ -67,53 +64,8 @@ public final class Report {
                 """);
     }
 
-    private void goals() {
-        line("## Which goals were reached?\n");
-        line("| | goal | reached | met |\n|---|---|---|---|");
-        for (Goals.Line goal : new Goals(results).lines()) {
-            line("| " + goal.question() + " | " + goal.goal() + " | " + goal.reached() + " | " + goal.met() + " |");
-        }
-        line("");
-    }
-
-    private void table(Table table) {
-        List<String> peers = results.peers(table.caseId());
-        if (peers.isEmpty()) {
-            return;
-        }
-        line("## " + table.title() + "\n");
-        line("| " + table.size() + " | peer | "
-                + String.join(" | ", table.columns().values()) + " |");
-        line("|---".repeat(table.columns().size() + 2) + "|");
-        for (int size : results.sizes(table.caseId())) {
-            for (String peer : peers) {
-                row(table, size, peer);
-            }
-        }
-        line("");
-    }
-
-    private void row(Table table, int size, String peer) {
-        List<String> cells = new ArrayList<>();
-        boolean measured = false;
-        for (String figure : table.columns().keySet()) {
-            List<Double> values = results.values(table.caseId(), size, peer, figure);
-            measured |= !values.isEmpty();
-            cells.add(Numbers.cell(values));
-        }
-        if (measured) {
-            line("| " + size + " | " + peer + " | " + String.join(" | ", cells) + " |");
-        }
-    }
-
-    private void notes() {
-        line("## Notes of this run\n");
-        line("- Overlaps found: " + results.violations() + ".");
-        results.notes().forEach(note -> line("- " + note));
-    }
-
     private void line(String text) {
-        page.append(text).append('\n');
+        page.line(text);
     }
 
     private static List<Table> tables() {
@@ -296,13 +248,5 @@ public final class Report {
                 "server B/" + one,
                 "lost",
                 "lost");
-    }
-
-    private static Map<String, String> columns(String... figuresAndHeadings) {
-        Map<String, String> columns = new LinkedHashMap<>();
-        for (int i = 0; i < figuresAndHeadings.length; i += 2) {
-            columns.put(figuresAndHeadings[i], figuresAndHeadings[i + 1]);
-        }
-        return columns;
     }
 }

@@ -5,7 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.holdfast.bench.report.Report;
 import io.holdfast.bench.report.Results;
 import io.holdfast.testkit.servers.RedisServer;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Tag;
@@ -42,5 +44,31 @@ class SmokeTest {
 
         String page = Report.of(results, List.of("A test."), Map.of(), "");
         assertThat(page).contains("| 2 | holdfast |").contains("Overlaps found: 0");
+    }
+
+    @Test
+    void measuresADatabase(@TempDir Path scratch) throws Exception {
+        Profile profile = new Profile(
+                "smoke",
+                1,
+                Duration.ofMillis(500),
+                Duration.ofMillis(100),
+                Duration.ofSeconds(1),
+                List.of(2),
+                List.of(2),
+                20,
+                Duration.ofSeconds(1),
+                List.of());
+        Results results = SqlBench.run(profile, List.of("sql"), scratch, scratch, "A test.");
+        assertThat(results.violations()).isZero();
+        // The first use of a name needs more, and a heartbeat may come between.
+        assertThat(results.median("sql-snapshot", 30, "holdfast", "statements")).isBetween(2.0, 2.5);
+        assertThat(results.median("sql-snapshot", 30, "shedlock", "statements")).isGreaterThan(2);
+        assertThat(results.median("sql-snapshot", 30, "JdbcLockRegistry", "statements"))
+                .isGreaterThan(2);
+        assertThat(results.median("sql-held", 20, "holdfast", "lost")).isZero();
+        assertThat(Files.readString(scratch.resolve("benchmarks-sql.md")))
+                .contains(
+                        "| 20 | holdfast |", "| 60 | holdfast |", "| 2 | holdfast, notify=false |", "JdbcLockRegistry");
     }
 }
