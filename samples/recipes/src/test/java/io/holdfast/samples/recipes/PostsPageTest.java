@@ -27,6 +27,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /** Runs the code of docs/posts.md without a server, and compares it with the page. */
+@SuppressWarnings("try") // leases that only have to be held
 class PostsPageTest {
 
     private final String store = "memory:" + UUID.randomUUID();

@@ -110,6 +110,7 @@ class WhichPageTest {
     }
 
     private String pay(Connection connection, long payment, long sum) {
+        assertThat(connection).isNotNull();
         assertThat(sum).isEqualTo(amount);
         done.add("payment " + payment);
         return "receipt of " + payment;

@@ -131,7 +131,7 @@ class OperationsKitTest {
     void the_files_that_containers_read_are_there() throws Exception {
         for (Object service : at(document("compose.yaml"), "services").values()) {
             for (Object volume : list(at(service).getOrDefault("volumes", List.of()))) {
-                String file = String.valueOf(volume).split(":")[0];
+                String file = String.valueOf(volume).split(":", 2)[0];
                 if (file.startsWith("./")) {
                     assertThat(KIT.resolve(file)).isRegularFile();
                 } else if (file.startsWith("..")) {
