@@ -33,12 +33,11 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** The engine of a client's locks: finds the {@link NameEngine} for an event. Has the client's pools, if there are any. */
+/** The engine of a client's locks: finds the {@link NameEngine} for an event. Has the engine of the client's pools. */
 public final class Engine extends EngineParts {
 
     /** A name that no user locks. */
@@ -52,10 +51,7 @@ public final class Engine extends EngineParts {
     private final AtomicReference<@Nullable CompletableFuture<Void>> closing = new AtomicReference<>();
     private final AtomicBoolean storeClosed = new AtomicBoolean();
     private final CompletableFuture<@Nullable Void> closed = new CompletableFuture<>();
-    private final ReentrantLock poolsLock = new ReentrantLock();
-
-    /** Made at the first use, by {@link #poolsLock}; none is made once {@link #closing} is set. */
-    private volatile @Nullable PoolEngine pools;
+    private final PoolEngine pools;
 
     /**
      * @param lostHolds those of the client, which a reopening does not forget
@@ -70,6 +66,7 @@ public final class Engine extends EngineParts {
         this.opening = opening;
         settings.patience = new Patience(settings.storeTimeout, store::recovery);
         settings.patience.check(store);
+        pools = settings.pools.make(this, opening);
         store.listen(new Messages());
         events.begin();
     }
@@ -156,40 +153,7 @@ public final class Engine extends EngineParts {
 
     /** Returns the engine of the client's pools. */
     public PoolEngine pools() {
-        PoolEngine made = pools;
-        return made != null ? made : makePools();
-    }
-
-    private PoolEngine makePools() {
-        poolsLock.lock();
-        try {
-            ensureOpen();
-            PoolEngine made = pools;
-            if (made == null) {
-                made = settings.pools.make(this, opening);
-                pools = made;
-            }
-            return made;
-        } finally {
-            poolsLock.unlock();
-        }
-    }
-
-    /** Returns the engine of the client's pools; null if none was needed yet. */
-    @Nullable
-    PoolEngine poolsIfMade() {
         return pools;
-    }
-
-    /** Returns the pools that a close ends first. Only when the engine is closed, so that none are made any more. */
-    @Nullable
-    PoolEngine lastPools() {
-        poolsLock.lock();
-        try {
-            return pools;
-        } finally {
-            poolsLock.unlock();
-        }
     }
 
     NameEngine engine(String name) {
@@ -240,14 +204,11 @@ public final class Engine extends EngineParts {
                 ? forceReleaseAsync(name, holder)
                 : store.forceRelease(name, holder)
                         .whenComplete((reply, error) -> force.onEnded(error == null && reply.isEnded()))
-                        .thenCompose(reply -> described(name, reply));
-    }
-
-    private CompletionStage<ForcedRelease> described(String name, ForceReply reply) {
-        return described(
-                name,
-                reply,
-                "The lock " + Quoted.name(name) + " was released by force through this client; it was held by ");
+                        .thenCompose(reply -> described(
+                                name,
+                                reply,
+                                "The lock " + Quoted.name(name)
+                                        + " was released by force through this client; it was held by "));
     }
 
     /** @param happened what happened if a hold was ended, for the log; the holder follows */
@@ -287,9 +248,8 @@ public final class Engine extends EngineParts {
 
     /** Returns the delay of the most overdue renewal, or zero. */
     public Duration renewalLag() {
-        PoolEngine made = pools;
         return Duration.ofNanos(Math.max(
-                made == null ? 0 : made.renewalLagNanos(),
+                pools.renewalLagNanos(),
                 names.values().stream()
                         .mapToLong(NameEngine::renewalLagNanos)
                         .max()
@@ -318,10 +278,7 @@ public final class Engine extends EngineParts {
      */
     public void visit(NameVisitor visitor) {
         names.values().forEach(name -> name.visit(visitor));
-        PoolEngine made = pools;
-        if (made != null) {
-            made.visit(visitor);
-        }
+        pools.visit(visitor);
     }
 
     /**
@@ -330,10 +287,7 @@ public final class Engine extends EngineParts {
      */
     public void visitWaits(NameVisitor visitor) {
         names.values().forEach(name -> name.visitWaits(visitor));
-        PoolEngine made = pools;
-        if (made != null) {
-            made.visitWaits(visitor);
-        }
+        pools.visitWaits(visitor);
     }
 
     /** Returns a stage that completes when the engine has been closed, and that only the engine can complete. */
@@ -351,8 +305,7 @@ public final class Engine extends EngineParts {
             return requireNonNull(closing.get());
         }
         Thread closer = Thread.currentThread();
-        PoolEngine made = lastPools();
-        CompletionStage<Void> first = made == null ? CompletableFuture.completedFuture(null) : made.closeAsync(closer);
+        CompletionStage<Void> first = pools.closeAsync(closer);
         names.values().forEach(name -> name.handle(state -> state.onClosed(closed(), closer)));
         retention.close();
         CompletionStage<Void> unobserved = events.close();
@@ -368,10 +321,7 @@ public final class Engine extends EngineParts {
         // rest of their leases.
         StageWait.awaitUninterruptibly(closeAsync(), CLOSE_AT_MOST);
         if (storeClosed.compareAndSet(false, true)) {
-            PoolEngine made = pools;
-            if (made != null) {
-                made.compensation.close(CLOSE_AT_MOST);
-            }
+            pools.compensation.close(CLOSE_AT_MOST);
             compensation.close(CLOSE_AT_MOST);
             store.close();
             callbacks.close();
@@ -403,8 +353,7 @@ public final class Engine extends EngineParts {
 
     /** Returns how many names have state here, those of pools, too. For descriptions of the client, and tests. */
     public int size() {
-        PoolEngine made = pools;
-        return names.size() + (made == null ? 0 : made.size());
+        return names.size() + pools.size();
     }
 
     @Override
@@ -442,11 +391,8 @@ public final class Engine extends EngineParts {
             settings.patience.check(store);
             names.values()
                     .forEach(name -> name.handle(state -> state.contention().onHint()));
-            PoolEngine made = pools;
-            if (made != null) {
-                // A store that was opened late does not know its pools yet.
-                made.askAll();
-            }
+            // A store that was opened late does not know its pools yet.
+            pools.askAll();
             events.reconnected();
         }
     }

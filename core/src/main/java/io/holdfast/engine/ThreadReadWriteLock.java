@@ -102,8 +102,7 @@ public final class ThreadReadWriteLock implements DistributedReadWriteLock {
 
         /** Returns the lease by which the thread has any half of the name. */
         private @Nullable ActiveLease shareOf(Thread thread) {
-            PoolEngine pools = engine().poolsIfMade();
-            return pools == null ? null : pools.ownedBy(thread, wanted.storedName());
+            return engine().pools().ownedBy(thread, wanted.storedName());
         }
 
         /** Returns how often its owner took this half by the lease. */

@@ -129,14 +129,12 @@ public abstract class EngineFixture {
             assertThat(Inside.engine(each).compensation.pending())
                     .as("compensations")
                     .isZero();
-            PoolEngine pools = Inside.engine(each).lastPools();
-            if (pools != null) {
-                assertThat(pools.lanes()).as("lanes").isZero();
-                assertThat(pools.renewals.size()).as("permits").isZero();
-                assertThat(pools.compensation.pending())
-                        .as("compensations of permits")
-                        .isZero();
-            }
+            PoolEngine pools = Inside.engine(each).pools();
+            assertThat(pools.lanes()).as("lanes").isZero();
+            assertThat(pools.renewals.size()).as("permits").isZero();
+            assertThat(pools.compensation.pending())
+                    .as("compensations of permits")
+                    .isZero();
         }
         assertThat(server.size()).as("names at the server").isZero();
         assertThat(time.pending()).as("timers").isZero();

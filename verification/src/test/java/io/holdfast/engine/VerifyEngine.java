@@ -85,15 +85,10 @@ public final class VerifyEngine {
     public static String left(LockClient client) {
         Engine engine = Inside.engine(client);
         int names = engine.size();
-        int holds = engine.renewals.size();
-        int compensations = engine.compensation.pending();
-        int lanes = 0;
-        PoolEngine pools = engine.lastPools();
-        if (pools != null) {
-            holds += pools.renewals.size();
-            compensations += pools.compensation.pending();
-            lanes = pools.lanes();
-        }
+        PoolEngine pools = engine.pools();
+        int holds = engine.renewals.size() + pools.renewals.size();
+        int compensations = engine.compensation.pending() + pools.compensation.pending();
+        int lanes = pools.lanes();
         return names + holds + compensations + lanes == 0
                 ? ""
                 : names + " names, " + holds + " holds, " + compensations + " compensations, " + lanes + " lanes";
