@@ -12,12 +12,12 @@ import io.holdfast.spi.TimeSource;
 import io.holdfast.store.StoreErrors;
 import java.time.Duration;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
@@ -64,7 +64,7 @@ final class Compensation {
     private final Map<String, Pending> releases = new HashMap<>(); // by lock
 
     /** The ids of holds that are left at the store on purpose. Invariant: no abandon of them is sent. */
-    private final Set<String> retained = new HashSet<>(); // by lock
+    private final Set<String> retained = ConcurrentHashMap.newKeySet();
 
     /** @param ofPools whether the names are those of pools */
     Compensation(LockStore store, EngineSettings settings, boolean ofPools) {
@@ -179,22 +179,12 @@ final class Compensation {
 
     /** Leaves a hold at the store: late news of its grant must not end it. */
     void retain(String holderId) {
-        lock.lock();
-        try {
-            retained.add(holderId);
-        } finally {
-            lock.unlock();
-        }
+        retained.add(holderId);
     }
 
     /** Ends that: from now on the id can be withdrawn. */
     void stopRetaining(String holderId) {
-        lock.lock();
-        try {
-            retained.remove(holderId);
-        } finally {
-            lock.unlock();
-        }
+        retained.remove(holderId);
     }
 
     /** Tracks a command of the engine's own that ends a hold, so that close() waits for it. */

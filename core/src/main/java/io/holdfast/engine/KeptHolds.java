@@ -1,5 +1,7 @@
 package io.holdfast.engine;
 
+import static java.util.Objects.requireNonNull;
+
 import io.holdfast.log.Log;
 import io.holdfast.log.Quoted;
 import io.holdfast.spi.LockStore;
@@ -8,11 +10,10 @@ import io.holdfast.spi.RenewRequest;
 import io.holdfast.spi.StoreException;
 import io.holdfast.spi.TimeSource;
 import io.holdfast.store.StoreErrors;
-import java.util.HashSet;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.locks.ReentrantLock;
+import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,9 +33,8 @@ final class KeptHolds {
     private final LockStore store;
     private final Compensation compensation;
     private final TimeSource time;
-    private final ReentrantLock lock = new ReentrantLock();
-    private final Set<Kept> kept = new HashSet<>(); // by lock
-    private boolean closed; // by lock
+    private final Set<Kept> kept = ConcurrentHashMap.newKeySet();
+    private volatile boolean closed;
 
     KeptHolds(LockStore store, Compensation compensation, TimeSource time) {
         this.store = store;
@@ -50,7 +50,8 @@ final class KeptHolds {
      */
     CompletionStage<Boolean> keep(Hold released, long endNanos) {
         Kept hold = new Kept(released, endNanos);
-        hold.begin();
+        compensation.retain(hold.holderId);
+        kept.add(hold);
         CompletionStage<Boolean> answer = hold.send();
         hold.scheduleEnd();
         return answer;
@@ -58,17 +59,8 @@ final class KeptHolds {
 
     /** Cancels the timers, and releases nothing: the holds outlive the client on purpose. */
     void close() {
-        lock.lock();
-        try {
-            closed = true;
-            for (Kept hold : kept) {
-                if (hold.end != null) {
-                    hold.end.cancel();
-                }
-            }
-        } finally {
-            lock.unlock();
-        }
+        closed = true;
+        kept.forEach(Kept::cancelEnd);
     }
 
     private final class Kept {
@@ -79,10 +71,10 @@ final class KeptHolds {
         private final long settingNumber; // of this exact setting of the hold's length
         private final long certainNanos; // until when it is there even if this setting does not reach the store
         private final long longestNanos; // for how long the store may keep it if this setting does not reach the store
-        private TimeSource.@Nullable Timer end; // by lock
+        private volatile TimeSource.@Nullable Timer end;
 
         /** The last command that was sent. A withdrawal before its answer could overtake it, and look like a loss. */
-        private @Nullable CompletionStage<RenewReply> command; // by lock
+        private volatile @Nullable CompletionStage<RenewReply> command;
 
         Kept(Hold hold, long endNanos) {
             this.name = hold.engine.storedName();
@@ -97,11 +89,11 @@ final class KeptHolds {
             CompletableFuture<Boolean> gone = new CompletableFuture<>();
             // At least 1 ms: the process may have stalled until after the end, and zero is no length.
             long millis = Math.max(1, (endNanos - time.nanoTime() + STORE_LONGER_NANOS) / 1_000_000);
-            CompletionStage<RenewReply> command = store.renew(
+            CompletionStage<RenewReply> sent = store.renew(
                     RenewRequest.set(name, holderId, millis, settingNumber).counted(false));
-            compensation.track(name, command);
-            onSent(command);
-            command.whenComplete((reply, error) -> {
+            compensation.track(name, sent);
+            command = sent;
+            sent.whenComplete((reply, error) -> {
                 if (error != null) {
                     retry(error);
                     gone.completeExceptionally(error);
@@ -143,56 +135,27 @@ final class KeptHolds {
         }
 
         private boolean isKept() {
-            lock.lock();
-            try {
-                return kept.contains(this);
-            } finally {
-                lock.unlock();
-            }
-        }
-
-        void begin() {
-            compensation.retain(holderId);
-            lock.lock();
-            try {
-                kept.add(this);
-            } finally {
-                lock.unlock();
-            }
-        }
-
-        private void onSent(CompletionStage<RenewReply> last) {
-            lock.lock();
-            try {
-                command = last;
-            } finally {
-                lock.unlock();
-            }
+            return kept.contains(this);
         }
 
         void scheduleEnd() {
-            lock.lock();
-            try {
-                if (!closed) {
-                    end = time.schedule(endNanos - time.nanoTime(), this::end);
-                }
-            } finally {
-                lock.unlock();
+            end = time.schedule(endNanos - time.nanoTime(), this::end);
+            if (closed) {
+                // The close may have passed over the timer before it was there.
+                cancelEnd();
+            }
+        }
+
+        private void cancelEnd() {
+            TimeSource.Timer timer = end;
+            if (timer != null) {
+                timer.cancel();
             }
         }
 
         private void end() {
-            CompletionStage<RenewReply> last;
-            lock.lock();
-            try {
-                kept.remove(this);
-                last = command;
-            } finally {
-                lock.unlock();
-            }
-            if (last != null) {
-                last.whenComplete((reply, error) -> withdraw());
-            }
+            kept.remove(this);
+            requireNonNull(command).whenComplete((reply, error) -> withdraw());
         }
 
         private void withdraw() {

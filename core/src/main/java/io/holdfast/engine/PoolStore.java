@@ -18,7 +18,7 @@ final class PoolStore extends GuardedStore {
     /** Set once, under the lock, after the listener was registered with it. */
     private volatile @Nullable LockStore view;
 
-    private @Nullable StoreListener listener; // by lock
+    private volatile @Nullable StoreListener listener;
 
     PoolStore(StoreOpening opening, LockEvents events) {
         super(opening, events);
@@ -67,12 +67,7 @@ final class PoolStore extends GuardedStore {
 
     @Override
     public void listen(StoreListener receiver) {
-        lock.lock();
-        try {
-            listener = receiver;
-        } finally {
-            lock.unlock();
-        }
+        listener = receiver;
     }
 
     /** Does nothing: the store is closed by the engine of the locks. */

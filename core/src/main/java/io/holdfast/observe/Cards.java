@@ -31,6 +31,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -79,8 +80,8 @@ final class Cards {
 
     private final ReentrantLock lock = new ReentrantLock(); // a leaf
     private TimeSource.@Nullable Timer timer; // by lock
-    private boolean closed; // by lock
-    private boolean refused; // by lock; the log has said so
+    private volatile boolean closed; // written by lock
+    private final AtomicBoolean refused = new AtomicBoolean(); // the log has said so
 
     /** Completes when the write that is under way, or was the last, has been answered or has failed. */
     private CompletableFuture<Void> writing = last(); // by lock
@@ -238,14 +239,8 @@ final class Cards {
         if (why.outcome() != StoreException.Outcome.FATAL) {
             return false;
         }
-        lock.lock();
-        try {
-            if (refused || closed) {
-                return true;
-            }
-            refused = true;
-        } finally {
-            lock.unlock();
+        if (closed || refused.getAndSet(true)) {
+            return true;
         }
         Log.LOG.log(
                 INFO,

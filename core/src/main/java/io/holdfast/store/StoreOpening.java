@@ -31,7 +31,7 @@ public final class StoreOpening {
     /** Set once: at first, or under the lock after the listener was registered with the store. */
     private volatile @Nullable LockStore opened;
 
-    private @Nullable StoreListener listener; // by lock
+    private volatile @Nullable StoreListener listener;
     private @Nullable Throwable why; // by lock; set while there is no store
     private long triedAt; // by lock
     private boolean opening; // by lock
@@ -105,7 +105,7 @@ public final class StoreOpening {
     }
 
     private void open() {
-        StoreListener receiver = receiver();
+        StoreListener receiver = requireNonNull(listener, "listen() comes before all commands");
         LockStore store = null;
         Throwable failure = null;
         try {
@@ -140,22 +140,8 @@ public final class StoreOpening {
         receiver.reconnected();
     }
 
-    private StoreListener receiver() {
-        lock.lock();
-        try {
-            return requireNonNull(listener, "listen() comes before all commands");
-        } finally {
-            lock.unlock();
-        }
-    }
-
     public void listen(StoreListener listener) {
-        lock.lock();
-        try {
-            this.listener = listener;
-        } finally {
-            lock.unlock();
-        }
+        this.listener = listener;
         if (opened != null) {
             opened.listen(listener);
         }
