@@ -79,7 +79,7 @@ public class ThreadLock implements DistributedLock {
     @Override
     public boolean tryLock() {
         return enterAgain()
-                || (isPossible(Thread.currentThread())
+                || (hopeless(Thread.currentThread()) == null
                         && submit(LockOptions.defaults(), Waiter.Mode.TRY)
                                 .awaitUninterruptibly()
                                 .isPresent());
@@ -98,7 +98,7 @@ public class ThreadLock implements DistributedLock {
     private boolean tryLock(LockOptions options) throws InterruptedException {
         Waiter.ensureNotInterrupted();
         return enterAgain()
-                || (isPossible(Thread.currentThread())
+                || (hopeless(Thread.currentThread()) == null
                         && submit(options, Waiter.Mode.TRY).awaitOptional().isPresent());
     }
 
@@ -166,9 +166,9 @@ public class ThreadLock implements DistributedLock {
     }
 
     private void refuseIfHopeless() {
-        Thread caller = Thread.currentThread();
-        if (!isPossible(caller)) {
-            throw hopeless(caller);
+        IllegalStateException hopeless = hopeless(Thread.currentThread());
+        if (hopeless != null) {
+            throw hopeless;
         }
     }
 
@@ -184,14 +184,10 @@ public class ThreadLock implements DistributedLock {
         return engine().ownedBy(thread, name);
     }
 
-    /** Returns whether the thread, which does not own it, can get it without an unlock before. */
-    boolean isPossible(Thread thread) {
-        return true;
-    }
-
-    /** Returns what a wait without limit throws if it is not possible. */
+    /** Returns why the thread, which does not own it, cannot get it without an unlock before; null if it can. */
+    @Nullable
     IllegalStateException hopeless(Thread thread) {
-        throw new AssertionError("A lock is always possible");
+        return null;
     }
 
     /** Names it in a message, in the middle of a sentence. */

@@ -137,13 +137,12 @@ public final class ThreadReadWriteLock implements DistributedReadWriteLock {
 
         /** The write lock waits for the end of all reads, those of its own thread, too. */
         @Override
-        boolean isPossible(Thread thread) {
-            ActiveLease share = isWrite ? shareOf(thread) : null;
-            return share == null || !share.isValid();
-        }
-
-        @Override
+        @Nullable
         IllegalStateException hopeless(Thread thread) {
+            ActiveLease share = isWrite ? shareOf(thread) : null;
+            if (share == null || !share.isValid()) {
+                return null;
+            }
             return new IllegalStateException("Thread " + Quoted.name(thread.getName())
                     + " would wait for itself without end: it holds the read lock " + Quoted.name(name())
                     + ", and the write lock waits for the end of all reads (expected: unlock the read lock before, or"
