@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import io.holdfast.engine.Engine;
 import io.holdfast.engine.MultiAcquisition;
+import io.holdfast.engine.PoolRequest;
 import io.holdfast.engine.Waiter;
 import java.time.Duration;
 import java.util.Collection;
@@ -250,11 +251,28 @@ abstract sealed class AcquireForms permits TaskForms {
         return tryAcquireAllAsync(names, LockOptions.defaults().waitAtMost(wait));
     }
 
+    // --- for permits, readers and writers ---
+
+    static Waiter submit(Engine engine, PoolRequest wanted, LockOptions options, Waiter.Mode mode) {
+        boolean isForTask = requireNonNull(options, "options").isForTask();
+        return engine.pools().submit(wanted, options, mode, isForTask);
+    }
+
+    static CompletionStage<Lease> patient(Engine engine, PoolRequest wanted, LockOptions options) {
+        return staged(() ->
+                engine.pools().submitAsync(wanted, options, Waiter.Mode.PATIENT).stage());
+    }
+
+    static CompletionStage<Optional<Lease>> trying(Engine engine, PoolRequest wanted, LockOptions options) {
+        return staged(() ->
+                engine.pools().submitAsync(wanted, options, Waiter.Mode.TRY).optionalStage());
+    }
+
     /**
      * Returns the form's stage. A closed client fails the stage instead of throwing, because the caller made no
      * mistake.
      */
-    static <T> CompletionStage<T> staged(Supplier<CompletionStage<T>> form) {
+    private static <T> CompletionStage<T> staged(Supplier<CompletionStage<T>> form) {
         try {
             return form.get();
         } catch (LockClientClosedException e) {

@@ -160,8 +160,7 @@ public final class Permits {
     }
 
     private Waiter submit(LockOptions options, Waiter.Mode mode) {
-        boolean isForTask = requireNonNull(options, "options").isForTask();
-        return engine.get().pools().submit(wanted, options, mode, isForTask);
+        return AcquireForms.submit(engine.get(), wanted, options, mode);
     }
 
     // --- asynchronous ---
@@ -185,10 +184,7 @@ public final class Permits {
      */
     @CheckReturnValue
     public CompletionStage<Lease> acquireAsync(LockOptions options) {
-        return AcquireForms.staged(() -> engine.get()
-                .pools()
-                .submitAsync(wanted, options, Waiter.Mode.PATIENT)
-                .stage());
+        return AcquireForms.patient(engine.get(), wanted, options);
     }
 
     /** Acquires as {@link #tryAcquire()} does, without a thread that waits. */
@@ -206,10 +202,7 @@ public final class Permits {
     /** Acquires as {@link #tryAcquire(LockOptions)} does, without a thread that waits. */
     @CheckReturnValue
     public CompletionStage<Optional<Lease>> tryAcquireAsync(LockOptions options) {
-        return AcquireForms.staged(() -> engine.get()
-                .pools()
-                .submitAsync(wanted, options, Waiter.Mode.TRY)
-                .optionalStage());
+        return AcquireForms.trying(engine.get(), wanted, options);
     }
 
     // --- for people and tools ---

@@ -1,7 +1,5 @@
 package io.holdfast;
 
-import static java.util.Objects.requireNonNull;
-
 import io.holdfast.engine.PoolRequest;
 import io.holdfast.engine.Waiter;
 import java.time.Duration;
@@ -13,22 +11,6 @@ import java.util.concurrent.CompletionStage;
  * thread and without. {@link DistributedReadWriteLock} says what the two exclude.
  */
 abstract sealed class ReadWriteForms extends TaskForms permits LockClient {
-
-    private Waiter submit(PoolRequest share, LockOptions options, Waiter.Mode mode) {
-        return engine().pools()
-                .submit(share, options, mode, requireNonNull(options, "options").isForTask());
-    }
-
-    private CompletionStage<Lease> patient(PoolRequest share, LockOptions options) {
-        return staged(() -> engine().pools()
-                .submitAsync(share, options, Waiter.Mode.PATIENT)
-                .stage());
-    }
-
-    private CompletionStage<Optional<Lease>> trying(PoolRequest share, LockOptions options) {
-        return staged(() ->
-                engine().pools().submitAsync(share, options, Waiter.Mode.TRY).optionalStage());
-    }
 
     // --- for a reader ---
 
@@ -69,7 +51,8 @@ abstract sealed class ReadWriteForms extends TaskForms permits LockClient {
     @CheckReturnValue
     public Lease acquireRead(String name, LockOptions options) throws InterruptedException {
         Waiter.ensureNotInterrupted();
-        return submit(PoolRequest.reading(name), options, Waiter.Mode.PATIENT).await();
+        return submit(engine(), PoolRequest.reading(name), options, Waiter.Mode.PATIENT)
+                .await();
     }
 
     /**
@@ -80,7 +63,7 @@ abstract sealed class ReadWriteForms extends TaskForms permits LockClient {
      */
     @CheckReturnValue
     public Optional<Lease> tryAcquireRead(String name) {
-        return submit(PoolRequest.reading(name), LockOptions.defaults(), Waiter.Mode.TRY)
+        return submit(engine(), PoolRequest.reading(name), LockOptions.defaults(), Waiter.Mode.TRY)
                 .awaitUninterruptibly();
     }
 
@@ -101,7 +84,8 @@ abstract sealed class ReadWriteForms extends TaskForms permits LockClient {
     @CheckReturnValue
     public Optional<Lease> tryAcquireRead(String name, LockOptions options) throws InterruptedException {
         Waiter.ensureNotInterrupted();
-        return submit(PoolRequest.reading(name), options, Waiter.Mode.TRY).awaitOptional();
+        return submit(engine(), PoolRequest.reading(name), options, Waiter.Mode.TRY)
+                .awaitOptional();
     }
 
     /** Acquires as {@link #acquireRead(String)} does, without a thread that waits. */
@@ -122,7 +106,7 @@ abstract sealed class ReadWriteForms extends TaskForms permits LockClient {
      */
     @CheckReturnValue
     public CompletionStage<Lease> acquireReadAsync(String name, LockOptions options) {
-        return patient(PoolRequest.reading(name), options);
+        return patient(engine(), PoolRequest.reading(name), options);
     }
 
     /** Acquires as {@link #tryAcquireRead(String)} does, without a thread that waits. */
@@ -140,7 +124,7 @@ abstract sealed class ReadWriteForms extends TaskForms permits LockClient {
     /** Acquires as {@link #tryAcquireRead(String, LockOptions)} does, without a thread that waits. */
     @CheckReturnValue
     public CompletionStage<Optional<Lease>> tryAcquireReadAsync(String name, LockOptions options) {
-        return trying(PoolRequest.reading(name), options);
+        return trying(engine(), PoolRequest.reading(name), options);
     }
 
     // --- for a writer ---
@@ -177,7 +161,8 @@ abstract sealed class ReadWriteForms extends TaskForms permits LockClient {
     @CheckReturnValue
     public Lease acquireWrite(String name, LockOptions options) throws InterruptedException {
         Waiter.ensureNotInterrupted();
-        return submit(PoolRequest.writing(name), options, Waiter.Mode.PATIENT).await();
+        return submit(engine(), PoolRequest.writing(name), options, Waiter.Mode.PATIENT)
+                .await();
     }
 
     /**
@@ -188,7 +173,7 @@ abstract sealed class ReadWriteForms extends TaskForms permits LockClient {
      */
     @CheckReturnValue
     public Optional<Lease> tryAcquireWrite(String name) {
-        return submit(PoolRequest.writing(name), LockOptions.defaults(), Waiter.Mode.TRY)
+        return submit(engine(), PoolRequest.writing(name), LockOptions.defaults(), Waiter.Mode.TRY)
                 .awaitUninterruptibly();
     }
 
@@ -209,7 +194,8 @@ abstract sealed class ReadWriteForms extends TaskForms permits LockClient {
     @CheckReturnValue
     public Optional<Lease> tryAcquireWrite(String name, LockOptions options) throws InterruptedException {
         Waiter.ensureNotInterrupted();
-        return submit(PoolRequest.writing(name), options, Waiter.Mode.TRY).awaitOptional();
+        return submit(engine(), PoolRequest.writing(name), options, Waiter.Mode.TRY)
+                .awaitOptional();
     }
 
     /** Acquires as {@link #acquireWrite(String)} does, without a thread that waits. */
@@ -230,7 +216,7 @@ abstract sealed class ReadWriteForms extends TaskForms permits LockClient {
      */
     @CheckReturnValue
     public CompletionStage<Lease> acquireWriteAsync(String name, LockOptions options) {
-        return patient(PoolRequest.writing(name), options);
+        return patient(engine(), PoolRequest.writing(name), options);
     }
 
     /** Acquires as {@link #tryAcquireWrite(String)} does, without a thread that waits. */
@@ -248,6 +234,6 @@ abstract sealed class ReadWriteForms extends TaskForms permits LockClient {
     /** Acquires as {@link #tryAcquireWrite(String, LockOptions)} does, without a thread that waits. */
     @CheckReturnValue
     public CompletionStage<Optional<Lease>> tryAcquireWriteAsync(String name, LockOptions options) {
-        return trying(PoolRequest.writing(name), options);
+        return trying(engine(), PoolRequest.writing(name), options);
     }
 }
