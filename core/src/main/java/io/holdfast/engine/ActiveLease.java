@@ -91,7 +91,7 @@ public final class ActiveLease extends LeaseUser implements Lease {
 
     /** Returns the engine's part of a lease that a user has; null if it is no lease of an engine. */
     public static @Nullable ActiveLease behind(Lease lease) {
-        return LeaseHandle.activeOrNull(lease);
+        return lease instanceof LeaseHandle || lease instanceof ActiveLease ? LeaseHandle.active(lease) : null;
     }
 
     /** Returns the user's handle while there is one, so that an observer does not need to know this class. */

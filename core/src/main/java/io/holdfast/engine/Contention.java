@@ -352,10 +352,9 @@ public final class Contention {
      * timeout, as for a failing store.
      */
     private void retryAfterLateAnswer(Attempt answered) {
-        long now = state.settings().time.nanoTime();
-        long since = answered.afterTooLate ? answered.tooLateSinceNanos : now;
+        long since = answered.afterTooLate ? answered.tooLateSinceNanos : now();
         boolean hopeless =
-                answered.afterTooLate && now - since >= state.settings().storeTimeoutNanos();
+                answered.afterTooLate && now() - since >= state.settings().storeTimeoutNanos();
         Waiter first = state.firstWaiter();
         // The next waiter may want a longer lease, and get that in time.
         if (first != null
@@ -370,7 +369,7 @@ public final class Contention {
     }
 
     private void onBusy(Attempt answered, Busy busy) {
-        answered.lastGoodNanos = state.settings().time.nanoTime();
+        answered.lastGoodNanos = now();
         answered.lastError = null;
         answered.busy = true;
         answered.afterTooLate = false;
@@ -420,9 +419,7 @@ public final class Contention {
         }
         answered.endless = true;
         Waiter first = state.firstWaiter();
-        long left = first == null
-                ? Waiter.NO_DEADLINE
-                : first.leftNanos(state.settings().time.nanoTime());
+        long left = first == null ? Waiter.NO_DEADLINE : first.leftNanos(now());
         state.effects.schedulePoll(Math.min(SECOND_CHECK_NANOS, left / 2));
     }
 
@@ -458,7 +455,7 @@ public final class Contention {
             }
         }
         EngineSettings settings = state.settings();
-        long patience = settings.storeTimeoutNanos() - (settings.time.nanoTime() - answered.lastGoodNanos);
+        long patience = settings.storeTimeoutNanos() - (now() - answered.lastGoodNanos);
         if (error.outcome() == StoreException.Outcome.FATAL || patience <= 0) {
             state.failAll(why);
             return;

@@ -5,7 +5,6 @@ import io.holdfast.log.Quoted;
 import java.lang.ref.Reference;
 import java.time.Duration;
 import java.util.concurrent.CompletionStage;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The user's part of a lease. The engine keeps the {@link ActiveLease} behind it and refers to this object only weakly,
@@ -26,11 +25,6 @@ sealed class LeaseHandle implements Lease {
     /** Returns the engine's part of a lease that a user has. */
     static ActiveLease active(Lease lease) {
         return lease instanceof LeaseHandle handle ? handle.lease : (ActiveLease) lease;
-    }
-
-    /** Returns the engine's part of a lease; null if it is no lease of an engine. */
-    static @Nullable ActiveLease activeOrNull(Lease lease) {
-        return lease instanceof LeaseHandle || lease instanceof ActiveLease ? active(lease) : null;
     }
 
     @Override

@@ -134,12 +134,7 @@ public final class NameState {
         if (idle) {
             contention().begin();
         }
-        waiter.command = commandUnderWay();
-    }
-
-    /** Returns the sending of the command for the name that is under way; null if none is. */
-    private @Nullable ClockReading commandUnderWay() {
-        return contender == null ? null : contender.commandUnderWay();
+        waiter.command = contender == null ? null : contender.commandUnderWay();
     }
 
     /**

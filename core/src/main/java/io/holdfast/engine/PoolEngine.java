@@ -36,8 +36,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The engine of a client's pools: permits, and read-write locks. Each acquisition is a {@link Lane}, but readers share
- * theirs; the lanes of one pool ask the store through a {@link Gate}. News of a holder id goes to the lane with its number alone: any other lane of
- * the pool would withdraw the id.
+ * theirs; the lanes of one pool ask the store through a {@link Gate}. News of a holder id goes to the lane with its
+ * number alone: any other lane of the pool would withdraw the id.
  */
 public class PoolEngine extends EngineParts {
 

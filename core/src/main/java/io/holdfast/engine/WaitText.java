@@ -34,12 +34,12 @@ public record WaitText(
                     + ", and the store has not answered for the last "
                     + DurationText.rounded(Duration.ofNanos(waiter.unheardNanos)));
         }
+        if (isOwn()) {
+            return timeout(lock + " is held by " + holder());
+        }
         String wait = waiter.options.waitAtMost().map(WaitText::limit).orElse("the whole wait");
-        return timeout(isOwn() ? lock + " is held by " + holder() : lock + heldFor() + wait + last());
-    }
-
-    private String heldFor() {
-        return at.isPlural() ? " were held by others for " : " was held by others for ";
+        return timeout(
+                lock + (at.isPlural() ? " were held by others for " : " was held by others for ") + wait + last());
     }
 
     private LockTimeoutException timeout(String message) {

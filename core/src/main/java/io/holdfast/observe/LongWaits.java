@@ -100,17 +100,11 @@ final class LongWaits {
         if (wait.logged != null) {
             String age = DurationText.rounded(Duration.ofNanos(time.nanoTime() - arrivedNanos));
             String line = wait.logged
-                    + (why == null ? got(at) + " after " + age : notGot(at) + " within " + age + ": " + why);
+                    + (why == null ? " got the " : " did not get the ")
+                    + at.described()
+                    + (why == null ? " after " + age : " within " + age + ": " + why);
             at.later(() -> lines.write(line));
         }
-    }
-
-    private static String got(EventLock<?> at) {
-        return " got the " + at.described();
-    }
-
-    private static String notGot(EventLock<?> at) {
-        return " did not get the " + at.described();
     }
 
     void close() {
