@@ -73,6 +73,7 @@ class ExecSignalsTest extends WithRedis {
 
     /** All signals of Linux that would end Java, but those that Java cannot receive. */
     @Test
+    @Tag("deep") // quick: passesTermOnAndExitsAsTheCommandDoes
     void passesRareSignalsOnToTheCommandAlone() throws Exception {
         List<String> numbers = RARE_SIGNALS.stream()
                 .filter(number -> !ignores(number))
@@ -97,7 +98,7 @@ class ExecSignalsTest extends WithRedis {
     }
 
     @Test
-    @Tag("deep") // quick: the test above, and ExecTest.tellsWhichSignalEndedTheCommand
+    @Tag("deep") // quick: ExecTest.tellsWhichSignalEndedTheCommand
     void endsWithACommandThatDiesOfARareSignal() throws Exception {
         for (int number : List.of(10, 24)) {
             try (CliProcess exec = exec("rarely", "echo running; exec sleep 60")) {

@@ -140,6 +140,7 @@ class PermitsCommandsTest extends WithRedis {
     // --- readers and writers ---
 
     @Test
+    @Tag("deep") // quick: the first test, WaitNotesTest and ReadWriteCommandsTest
     void execRunsReadersTogetherAndAWriterAlone() {
         String[] reading = {"--read", "catalog", "--", "sh", "-c", "echo reading $HOLDFAST_LOCK; read line"};
         try (CliProcess one = exec(reading);

@@ -78,6 +78,7 @@ class CommandsTopologyTest {
 
     /** One slot moves key by key, another one's master dies. */
     @Test
+    @Tag("deep") // quick: ClusterFaultsTest.slotsMove, and CommandsStoreTest
     void inAClusterTheLockFollowsItsSlot() {
         try (RedisCluster cluster =
                 RedisCluster.builder().nodeTimeout(Duration.ofSeconds(1)).start()) {

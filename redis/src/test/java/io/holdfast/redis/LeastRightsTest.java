@@ -22,6 +22,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -79,6 +80,7 @@ class LeastRightsTest {
     }
 
     @ParameterizedTest
+    @Tag("deep") // quick: atAMasterWithSentinels, and RedisClusterStoreTest
     @MethodSource("io.holdfast.redis.RedisClusterContractTest#servers")
     void inACluster(Installation installation) {
         try (RedisCluster cluster = RedisCluster.builder()

@@ -16,6 +16,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** An orderly close lets the driver log no warning: a reader of the log would look for a fault. */
@@ -40,6 +41,7 @@ class QuietCloseTest {
     }
 
     @Test
+    @Tag("deep") // quick: anOrderlyCloseInModeCommands
     void anOrderlyCloseInACluster() {
         try (RedisCluster cluster = RedisCluster.builder().masters(3).start();
                 DriverLog log = new DriverLog()) {

@@ -78,6 +78,7 @@ class RedisClusterFailureTest {
 
     /** TIME has no key, so the driver would send it to any node. */
     @Test
+    @Tag("deep") // quick: ClusterFaultsTest.aMasterFailsOverInGoodOrder
     void withoutScriptsTooAStoppedMasterDelaysNoOthersLocks() {
         try (RedisCluster cluster = RedisCluster.builder()
                         .replicasEach(0)

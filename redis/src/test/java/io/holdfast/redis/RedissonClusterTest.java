@@ -19,6 +19,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.AfterParameterizedClassInvocation;
@@ -89,6 +90,7 @@ class RedissonClusterTest {
     }
 
     @Test
+    @Tag("deep") // quick: withBothKindsOfChannels
     void withOneKindOfChannels() throws Exception {
         ourReleaseWakes("sharded", ShardedSubscriptionMode.AUTO, false);
         theirReleaseWakesUs("sharded", ShardedSubscriptionMode.AUTO);
@@ -98,6 +100,7 @@ class RedissonClusterTest {
 
     /** Where scripts may not publish, hints after the release do it. */
     @Test
+    @Tag("deep") // quick: withBothKindsOfChannels, and RedissonWireTest
     void withHints() throws Exception {
         ourReleaseWakes("both", ShardedSubscriptionMode.AUTO, true);
         ourReleaseWakes("both", ShardedSubscriptionMode.OFF, true);

@@ -8,6 +8,7 @@ import io.holdfast.testkit.servers.ZooKeeperEnsemble;
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.ForkJoinTask;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -16,6 +17,7 @@ import org.junit.jupiter.api.Timeout;
 class ForkJoinOpeningTest {
 
     @Test
+    @Tag("deep") // quick: FirstConnectionTest, and core's ForkJoinTest
     void a_pool_at_its_limit_opens_an_ensemble() throws Exception {
         ForkJoinPool pool = new ForkJoinPool(
                 1, ForkJoinPool.defaultForkJoinWorkerThreadFactory, null, false, 1, 1, 1, null, 60, TimeUnit.SECONDS);
