@@ -6,6 +6,7 @@ import io.holdfast.project.classpath.UserProjects.Project;
 import io.holdfast.testkit.servers.RedisServer;
 import io.holdfast.testkit.servers.ThrowAwayCa;
 import io.holdfast.testkit.servers.ZooKeeperEnsemble;
+import io.lettuce.core.RedisClient;
 import java.io.File;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -28,7 +29,6 @@ import org.junit.jupiter.api.io.TempDir;
  * The stores on the class paths that projects of users resolve. Those of our own tests are others, because our parent's
  * POM manages versions for them.
  */
-@Tag("deep") // resolves with Maven
 @Timeout(600)
 class UserClassPathTest {
 
@@ -39,13 +39,29 @@ class UserClassPathTest {
     @TempDir
     private Path dir;
 
+    /** Without Maven: what keeps a second Netty from an application that has both stores. */
+    @Test
+    void users_get_the_netty_of_lettuce_with_the_zookeeper_module() throws IOException {
+        assertThat(UserProjects.pom("zookeeper"))
+                .contains("<netty.version>${lettuce.netty.version}</netty.version>")
+                .containsPattern("<artifactId>zookeeper</artifactId>\\s*<exclusions>(?:(?!</exclusions>)[\\s\\S])*"
+                        + "<groupId>io.netty</groupId>\\s*<artifactId>\\*</artifactId>");
+        try (var pom = RedisClient.class.getResourceAsStream("/META-INF/maven/io.lettuce/lettuce-core/pom.xml")) {
+            assertThat(new String(pom.readAllBytes(), StandardCharsets.UTF_8))
+                    .containsPattern("<artifactId>netty-handler</artifactId>\\s*<version>"
+                            + Pattern.quote(UserProjects.property("lettuce.netty.version")) + "</version>");
+        }
+    }
+
     /** Redis failed with "NoClassDefFoundError: io/netty/channel/epoll/EpollIoHandler". */
     @Test
+    @Tag("deep") // resolves with Maven; quick: the test above
     void stores_of_redis_and_zookeeper_open_beside_each_other() throws Exception {
         open(List.of(new Project(BOTH, ""), new Project(REVERSED, "")));
     }
 
     @Test
+    @Tag("deep") // quick: the first test
     void stores_open_alone_and_together_and_with_the_versions_of_others() throws Exception {
         List<Project> projects = new ArrayList<>();
         for (String management : List.of(

@@ -70,8 +70,13 @@ final class UserProjects {
         return inPom("<" + Pattern.quote(name) + ">(.*?)</");
     }
 
+    /** Returns the POM of a module. */
+    static String pom(String module) throws IOException {
+        return Files.readString(ROOT.resolve(module).resolve("pom.xml"));
+    }
+
     private static String inPom(String pattern) throws IOException {
-        Matcher matcher = Pattern.compile(pattern).matcher(Files.readString(ROOT.resolve("pom.xml")));
+        Matcher matcher = Pattern.compile(pattern).matcher(pom(""));
         if (!matcher.find()) {
             throw new IllegalStateException("pom.xml has no " + pattern);
         }
