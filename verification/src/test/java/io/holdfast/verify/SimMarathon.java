@@ -15,11 +15,10 @@ import io.holdfast.verify.sql.SqlBug;
 import io.holdfast.verify.zookeeper.EnsembleBug;
 import io.holdfast.verify.zookeeper.SimZooKeeperSite;
 import java.io.IOException;
-import java.lang.management.ManagementFactory;
-import java.lang.management.ThreadMXBean;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.function.Function;
@@ -28,13 +27,13 @@ import java.util.function.LongFunction;
 /**
  * Plays more histories than a test can wait for: {@code SimMarathon STORE FIRST LAST CHUNK FILE}. After each chunk one
  * line is added to the file, so that a run that is stopped has still shown what it played; a violation is added with
- * its timeline, and the run continues. One thread: start one for each store, or for each part of the seeds.
+ * its timeline, and the run continues. One thread plays: start one for each store, or for each part of the seeds. For
+ * short histories, set {@code -Dshort}, and for all {@code -XX:-StackTraceInThrowable}.
  */
 final class SimMarathon {
 
     private final LongFunction<Simulation> maker;
     private final Path file;
-    private final ThreadMXBean threads = ManagementFactory.getThreadMXBean();
 
     private SimMarathon(LongFunction<Simulation> maker, Path file) {
         this.maker = maker;
@@ -78,7 +77,7 @@ final class SimMarathon {
     private long play(long from, long to) throws IOException {
         SimRuns.Tally tally = new SimRuns.Tally();
         long began = System.nanoTime();
-        long cpuBefore = threads.getCurrentThreadCpuTime();
+        Duration cpuBefore = cpu();
         long violations = 0;
         for (long seed = from; seed <= to; seed++) {
             try {
@@ -94,9 +93,14 @@ final class SimMarathon {
                         to,
                         violations,
                         (System.nanoTime() - began) / 1e9,
-                        (threads.getCurrentThreadCpuTime() - cpuBefore) / 1e9,
+                        cpu().minus(cpuBefore).toMillis() / 1e3,
                         tally));
         return violations;
+    }
+
+    /** Of all threads: some histories have their own, and the compilers and the collector work for all. */
+    private static Duration cpu() {
+        return ProcessHandle.current().info().totalCpuDuration().orElse(Duration.ZERO);
     }
 
     private void write(String line) throws IOException {

@@ -315,11 +315,13 @@ final class SimCandidate implements LeadershipListener {
 
     /** Of all that are looked at after an event, two do not lead. */
     static void checkApart(List<SimCandidate> candidates) {
+        SimCandidate leader = null;
         for (SimCandidate one : candidates) {
-            for (SimCandidate other : candidates) {
-                one.require(
-                        one == other || !one.leadsForSure() || !other.leadsForSure(),
-                        "leads while " + other.process.id + " leads");
+            if (one.leadsForSure()) {
+                if (leader != null) {
+                    one.require(false, "leads while " + leader.process.id + " leads");
+                }
+                leader = one;
             }
         }
     }

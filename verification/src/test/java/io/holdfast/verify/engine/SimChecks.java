@@ -29,6 +29,9 @@ public final class SimChecks {
     /** Longer ago than any history is. */
     static final long NEVER = Long.MIN_VALUE / 2;
 
+    /** The first lease on a hold has the hold's base as its token, times this; those after it count up. */
+    private static final long TOKENS_OF_A_HOLD = 1 << 14;
+
     /** A lease that is out. */
     private static final class Given {
         final SimProcess process;
@@ -63,6 +66,14 @@ public final class SimChecks {
     private long forgottenNanos = NEVER;
     private final Map<String, Long> forgotten = new HashMap<>();
     private final Set<String> tokens = new HashSet<>();
+
+    /** By name: when a lease was last seen to be over. */
+    private final Map<String, Long> endedNanos = new HashMap<>();
+
+    /** How many leases were granted to somebody who had waited while another one had the name; and without the store. */
+    long handOffs;
+
+    long localHandOffs;
 
     private boolean killed;
     private SimSite.Vanished vanished = SimSite.Vanished.NOBODY;
@@ -105,15 +116,16 @@ public final class SimChecks {
         }
     }
 
-    void granted(SimProcess process, String who, Lease lease) {
-        granted(process, who, lease.name(), lease, 1, 1);
-    }
-
-    /** @param name what the servers call it */
-    void granted(SimProcess process, String who, String name, Lease lease, int weight, int capacity) {
+    /**
+     * @param name what the servers call it
+     * @param began when it was asked for
+     */
+    void granted(SimProcess process, String who, String name, Lease lease, int weight, int capacity, long began) {
         if (!tokens.add(name + " " + lease.fencingToken())) {
             throw simulation.violation("token " + lease.fencingToken() + " of " + name + " was given out twice");
         }
+        handOffs += began < endedNanos.getOrDefault(name, NEVER) ? 1 : 0;
+        localHandOffs += lease.fencingToken() % TOKENS_OF_A_HOLD > 0 ? 1 : 0;
         given.add(new Given(process, who, name, lease, weight, capacity));
         afterEachEvent();
     }
@@ -131,6 +143,7 @@ public final class SimChecks {
 
     private void leave(int index) {
         Given one = given.remove(index);
+        endedNanos.put(one.name, simulation.world.nanoTime());
         if (one.lastValid >= 0) {
             simulation.recorder.validAt(one.lastValid, one.who);
         }
@@ -221,7 +234,18 @@ public final class SimChecks {
     }
 
     private int epochOf(Given one) {
-        return simulation.site.epochOf(one.name, one.lease.fencingToken() >> 14);
+        return simulation.site.epochOf(one.name, one.lease.fencingToken() / TOKENS_OF_A_HOLD);
+    }
+
+    /** Nobody holds or waits or is paused, and neither the processes nor the servers remember anything of it. */
+    boolean isAtRest() {
+        return given.isEmpty()
+                && simulation.site.used().isEmpty()
+                && simulation.processes.stream()
+                        .filter(SimProcess::isAlive)
+                        .allMatch(process -> process.waiting == 0
+                                && !process.time.isPaused()
+                                && process.left().isEmpty());
     }
 
     Findings atTheEnd() {

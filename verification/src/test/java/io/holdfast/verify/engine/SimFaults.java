@@ -46,7 +46,7 @@ public final class SimFaults {
     }
 
     public void at(Runnable fault) {
-        simulation.world.schedule(random.nextLong(Simulation.BUSY_TIME.toNanos()), fault);
+        simulation.world.schedule(random.nextLong(SimPlan.BUSY_TIME.toNanos()), fault);
     }
 
     SimProcess any() {
@@ -96,7 +96,7 @@ public final class SimFaults {
 
     /** Kills, at one moment, processes that wait but hold nothing. */
     private void killBystanders(int count, boolean silently) {
-        if (simulation.world.nanoTime() - 1_000_000_000 > Simulation.BUSY_TIME.toNanos()) {
+        if (simulation.world.nanoTime() - 1_000_000_000 > SimPlan.BUSY_TIME.toNanos()) {
             return;
         }
         List<SimProcess> bystanders = simulation.processes.stream()

@@ -26,6 +26,7 @@ final class SimOwner {
     /** So many leases on one name may a thread have had and lost, each while it used the one before. */
     private static final int FRAMES_MAX = 3;
 
+    private final SimLocks locks;
     private final Simulation simulation;
     private final SimRecorder recorder;
     private final SimProcess process;
@@ -41,11 +42,12 @@ final class SimOwner {
     private @Nullable SimThread waiting;
     private int frames;
 
-    SimOwner(Simulation simulation, SimProcess process) {
+    SimOwner(SimLocks locks, Simulation simulation, SimProcess process) {
+        this.locks = locks;
         this.simulation = simulation;
         this.recorder = simulation.recorder;
         this.process = process;
-        this.random = simulation.owners;
+        this.random = locks.owners;
         this.thread = new Thread(() -> {}, process.id + "-t" + process.owners.size());
         process.owners.add(this);
     }
@@ -55,7 +57,7 @@ final class SimOwner {
     }
 
     /** As {@code lock()}, {@code lockInterruptibly()} and {@code tryLock(…)} do, where it holds nothing. */
-    void lock(Simulation.Use use) {
+    void lock(SimLocks.Use use) {
         interruptibly = random.nextInt(3) > 0;
         if (wasInterrupted()) {
             use.outcome(null, new InterruptedException());
@@ -88,13 +90,13 @@ final class SimOwner {
     }
 
     /** Uses a lease that it was granted. */
-    void work(Simulation.Use use, Lease lease, long millis, Runnable write) {
+    void work(SimLocks.Use use, Lease lease, long millis, Runnable write) {
         frames++;
         new Frame(use, lease, millis, write).look();
     }
 
     private OwnedLock lockOf(String name) {
-        return simulation.lock(process.client, name);
+        return locks.lock(process.client, name);
     }
 
     private void require(boolean expected, String what) {
@@ -105,7 +107,7 @@ final class SimOwner {
 
     /** What one lease is used for, from its grant to the last unlock. */
     private final class Frame {
-        private final Simulation.Use use;
+        private final SimLocks.Use use;
         private final Lease lease;
         private final OwnedLock lock;
         private final Runnable write;
@@ -114,7 +116,7 @@ final class SimOwner {
         private int steps = random.nextInt(8);
         private int depth = 1;
 
-        Frame(Simulation.Use use, Lease lease, long millis, Runnable write) {
+        Frame(SimLocks.Use use, Lease lease, long millis, Runnable write) {
             this.use = use;
             this.lease = lease;
             this.lock = lockOf(use.name);
@@ -184,7 +186,7 @@ final class SimOwner {
                 long now = lock.fencingToken(thread);
                 recorder.log("%s: %s has %s %d times, token %d", use.who, name(), use.name, depth, now);
                 recorder.event(Kind.AGAIN, use.who, owned("token", now));
-                simulation.nested++;
+                locks.nested++;
                 require(now == token, "locked again and has token " + now + " instead of " + token);
                 look();
                 return true;
@@ -209,7 +211,7 @@ final class SimOwner {
                 options = options.leaseFor(Duration.ofMillis(100 + random.nextLong(500)));
             }
             steps = 0;
-            SimOwner.this.lock(simulation.ask(use.user, use.name, options, () -> later(pauseNanos, this::step)));
+            SimOwner.this.lock(locks.ask(use.user, use.name, options, () -> later(pauseNanos, this::step)));
             if (waiting != null && random.nextInt(6) == 0) {
                 later(random.nextLong(500_000_000), SimOwner.this::interrupt);
             }
@@ -225,7 +227,7 @@ final class SimOwner {
             require(!lock.enterAgain(other), "has a lock into which " + who + " was let");
             require(isRefused(() -> lock.fencingToken(other)), "has a lock whose token was shown to " + who);
             require(isRefused(() -> lock.leave(other)), "has a lock that was unlocked by " + who);
-            simulation.refusedOthers++;
+            locks.refusedOthers++;
             look();
         }
 
@@ -253,7 +255,7 @@ final class SimOwner {
             } catch (LeaseLostException e) {
                 require(!held, "had an exception for a loss that has not happened: " + use.who);
                 recorder.event(Kind.LOST, use.who);
-                simulation.toldOfLoss++;
+                locks.toldOfLoss++;
                 if (last) {
                     over();
                 }
@@ -298,7 +300,7 @@ final class SimOwner {
             simulation.world.schedule(
                     SimChecks.NOTICED_NANOS,
                     () -> require(!VerifyEngine.isHeld(lease), "is dead, and its lease is renewed: " + use.who));
-            simulation.addOwner(process);
+            locks.addOwner(process);
         }
 
         /** Details of an event, as the lock tells them. */

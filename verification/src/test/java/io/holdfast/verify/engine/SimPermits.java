@@ -62,7 +62,7 @@ final class SimPermits {
     void scheduleFaults(SimFaults faults) {
         if (random.nextInt(3) == 0) {
             int to = 2 + random.nextInt(4);
-            long began = random.nextLong(Simulation.BUSY_TIME.toNanos());
+            long began = random.nextLong(SimPlan.BUSY_TIME.toNanos());
             for (int i = 0; i < Simulation.PROCESSES; i++) {
                 int process = i;
                 simulation.world.schedule(began + random.nextLong(2_000_000_000), () -> setLimit(process, to));
@@ -70,7 +70,7 @@ final class SimPermits {
         }
         for (int i = simulation.calm ? 0 : random.nextInt(2); i > 0; i--) {
             simulation.world.schedule(
-                    random.nextLong(Simulation.BUSY_TIME.toNanos()), () -> faults.forceRelease(Simulation.POOL));
+                    random.nextLong(SimPlan.BUSY_TIME.toNanos()), () -> faults.forceRelease(Simulation.POOL));
         }
     }
 

@@ -59,7 +59,7 @@ final class SimReaders {
     void scheduleFaults(SimFaults faults) {
         for (int i = simulation.calm ? 0 : random.nextInt(2); i > 0; i--) {
             simulation.world.schedule(
-                    random.nextLong(Simulation.BUSY_TIME.toNanos()), () -> faults.forceRelease(Simulation.READ_WRITE));
+                    random.nextLong(SimPlan.BUSY_TIME.toNanos()), () -> faults.forceRelease(Simulation.READ_WRITE));
         }
     }
 

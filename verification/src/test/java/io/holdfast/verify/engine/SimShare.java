@@ -90,7 +90,7 @@ class SimShare {
         Lease lease = VerifyEngine.active(acquired);
         recorder.log("%s: has %s, token %d", who, what, lease.fencingToken());
         recorder.event(Kind.GRANTED, who, "token", lease.fencingToken());
-        simulation.checks.granted(process, who, name, lease, weight, capacity);
+        simulation.checks.granted(process, who, name, lease, weight, capacity, began);
         lease.onLost(() -> lost(lease));
         onGranted(lease);
         work(acquired, lease);

@@ -3,25 +3,18 @@ package io.holdfast.verify.engine;
 import static java.util.Objects.requireNonNull;
 
 import io.holdfast.LeaderBug;
-import io.holdfast.Lease;
-import io.holdfast.LockClient;
 import io.holdfast.LockOptions;
-import io.holdfast.MultiLease;
 import io.holdfast.engine.PoolBug;
-import io.holdfast.engine.VerifyEngine;
-import io.holdfast.engine.VerifyEngine.OwnedLock;
 import io.holdfast.engine.VerifyEngine.Rules;
-import io.holdfast.engine.VerifyEngine.WaitingThread;
-import io.holdfast.history.Event.Kind;
 import io.holdfast.history.Findings;
 import io.holdfast.history.HistoryChecker;
 import io.holdfast.memory.VirtualTime;
+import io.holdfast.verify.engine.SimPlan.Kind;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.SplittableRandom;
-import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -45,21 +38,13 @@ public final class Simulation {
     /** What the servers call the pool of a read-write lock. */
     public static final String READ_WRITE = "rw:d";
 
-    /**
-     * How long locks are asked for, and how long it takes for all that goes wrong to have gone wrong. {@code -Dbusy=N}
-     * makes it shorter: then as much happens in less time, and a history costs less.
-     */
-    static final Duration BUSY_TIME = Duration.ofSeconds(Long.getLong("busy", 30));
-
-    private static final int USERS = 3;
     private static final Duration QUIET_TIME = Duration.ofSeconds(30);
+
+    /** Longer than messages are late, and than anybody works: even one whose lease was lost. */
+    private static final Duration LATE_TIME = Duration.ofMillis(3 * SimProcess.LEASE_MILLIS);
 
     /** Some twenty times what a busy history takes. */
     private static final int EVENTS_MAX = 500_000;
-
-    /** Who asks for locks in a process: for stages, as a thread, or as a thread that owns what it locks. */
-    record User(
-            SimProcess process, boolean thread, @Nullable SimOwner owner) {}
 
     public final long seed;
     public final SplittableRandom random;
@@ -75,29 +60,11 @@ public final class Simulation {
     /** Those that wait. */
     final List<SimThread> threads = new ArrayList<>();
 
-    /** Decides about threads that own, apart from all else. */
-    final SplittableRandom owners;
-
-    /** How often a lock was entered again, kept from another thread, and found lost by an unlock. */
-    long nested;
-
-    long refusedOthers;
-    long toldOfLoss;
-
-    /** How often the store confirmed another time of a lease. */
-    long extended;
-
     private final Rules rules;
-    private final ReentryBug reentryBug;
+    final SimLocks locks;
 
-    /** Whether the threads of this history own what they lock, and lock it again. */
-    private final boolean reentrant;
-
-    /** Decides about groups of names, apart from all else. */
-    private final SplittableRandom groups;
-
-    /** Decides which leases are extended, apart from all else. */
-    private final SplittableRandom extensions;
+    /** Whether the processes of this history use locks. */
+    private final boolean locking;
 
     /** Decides about leaderships, apart from all else. */
     final SplittableRandom candidacies;
@@ -133,9 +100,6 @@ public final class Simulation {
 
     private @Nullable SimFaults faults;
 
-    /** Whether leases of this history are extended. */
-    private final boolean extending;
-
     private boolean quiet;
     private long operations;
 
@@ -156,26 +120,25 @@ public final class Simulation {
             Function<Simulation, SimSite> maker) {
         this.seed = seed;
         this.rules = rules;
-        this.reentryBug = reentryBug;
         this.leaderBug = leaderBug;
         this.poolBug = poolBug;
         random = new SplittableRandom(seed);
-        groups = new SplittableRandom(~seed);
-        owners = new SplittableRandom(Long.reverse(seed));
-        extensions = new SplittableRandom(~Long.reverse(seed));
-        extending = extensions.nextInt(2) == 0;
-        reentrant = owners.nextInt(2) == 0;
         candidacies = new SplittableRandom(Long.reverse(~seed));
-        electing = candidacies.nextInt(4) == 0;
+        boolean elects = candidacies.nextInt(4) == 0;
         calm = random.nextInt(4) == 0;
         checks = new SimChecks(this);
         pools = new SplittableRandom(seed ^ 0x7065726D6974L);
         site = maker.apply(this);
+        locks = new SimLocks(this, reentryBug);
         permits = new SimPermits(this);
-        pooling = pools.nextInt(2) == 0 && site.hasPools();
         SplittableRandom shares = new SplittableRandom(~seed ^ 0x72656164L);
         readers = new SimReaders(this, shares);
-        reading = !pooling && site.hasPools() && shares.nextInt(2) == 0;
+        boolean hasPools = site.hasPools();
+        boolean pools = this.pools.nextInt(2) == 0;
+        locking = SimPlan.has(Kind.LOCKS, seed, hasPools, true);
+        electing = SimPlan.has(Kind.LEADERS, seed, hasPools, elects);
+        pooling = SimPlan.has(Kind.PERMITS, seed, hasPools, hasPools && pools);
+        reading = SimPlan.has(Kind.READERS, seed, hasPools, hasPools && !pools && shares.nextInt(2) == 0);
     }
 
     /** What the servers may forget. */
@@ -223,17 +186,26 @@ public final class Simulation {
         if (reading) {
             readers.scheduleFaults(faults);
         }
-        runUntil(world.nanoTime() + BUSY_TIME.toNanos());
+        runUntil(world.nanoTime() + SimPlan.BUSY_TIME.toNanos());
         quiet = true;
         candidates.forEach(SimCandidate::close);
         site.heal();
         recorder.log("the network heals; nobody asks for locks any more");
-        runUntil(world.nanoTime() + QUIET_TIME.toNanos());
+        rest();
         // Rarely, so many wait for each other that they are not through by then. Nobody works for longer than this.
-        for (int i = 0; i < USERS * PROCESSES && checks.isInUse(); i++) {
+        for (int i = 0; i < SimLocks.USERS * PROCESSES && checks.isInUse(); i++) {
             runUntil(world.nanoTime() + 3 * SimProcess.LEASE_MILLIS * 1_000_000);
         }
         return checks.atTheEnd();
+    }
+
+    /** Ends before its time once nothing is left, and nothing late can come any more. */
+    private void rest() {
+        long began = world.nanoTime();
+        runUntil(began + LATE_TIME.toNanos());
+        while (world.nanoTime() < began + QUIET_TIME.toNanos() && !checks.isAtRest()) {
+            runUntil(world.nanoTime() + 1_000_000_000);
+        }
     }
 
     List<String> timeline() {
@@ -244,7 +216,8 @@ public final class Simulation {
         SimProcess process = new SimProcess("p" + processes.size(), world, site, random.split(), rules, poolBug);
         processes.add(process);
         // Two of one process take turns.
-        for (int i = electing ? candidacies.nextInt(3) : 0; i > 0; i--) {
+        int most = locking ? 2 : 1;
+        for (int i = electing ? 2 - most + candidacies.nextInt(most + 1) : 0; i > 0; i--) {
             candidates.add(new SimCandidate(this, process));
         }
         if (pooling) {
@@ -253,22 +226,9 @@ public final class Simulation {
         if (reading) {
             readers.addUsers(process);
         }
-        for (int i = 0; i < USERS; i++) {
-            boolean thread = random.nextInt(3) == 0;
-            if (thread && reentrant) {
-                addOwner(process);
-            } else {
-                think(new User(process, thread, null));
-            }
+        if (locking) {
+            locks.addUsers(process);
         }
-    }
-
-    void addOwner(SimProcess process) {
-        think(new User(process, true, new SimOwner(this, process)));
-    }
-
-    OwnedLock lock(LockClient client, String name) {
-        return reentryBug.lock(client, name);
     }
 
     /** The next event, the turns of the threads that it woke, and the checks. */
@@ -334,32 +294,6 @@ public final class Simulation {
         }
     }
 
-    private void think(User user) {
-        think(random, user.process, () -> ask(user));
-    }
-
-    private void ask(User user) {
-        // Not in a calm history: a user that waits for the second name keeps the first one without using it.
-        if (!calm && !user.thread && groups.nextInt(8) == 0) {
-            askTogether(user);
-            return;
-        }
-        String name = NAMES.get(random.nextInt(NAMES.size()));
-        Use use = ask(user, name, randomOptions(), () -> think(user));
-        SimProcess process = user.process;
-        if (user.owner != null) {
-            user.owner.lock(use);
-            givesUp(process, user.owner::interrupt);
-        } else if (user.thread) {
-            WaitingThread waiter = VerifyEngine.submit(process.client, name, use.options);
-            givesUp(process, new SimThread(this, process, waiter, use::outcome)::interrupt);
-        } else {
-            CompletionStage<Lease> stage = process.client.acquireAsync(name, use.options);
-            givesUp(process, () -> stage.toCompletableFuture().cancel(false));
-            stage.whenComplete((lease, error) -> use.outcome(lease, error));
-        }
-    }
-
     String nextOperation(SimProcess process) {
         return process.id + "/" + operations++;
     }
@@ -373,43 +307,7 @@ public final class Simulation {
         return permits.hasHerd();
     }
 
-    /** @param then what the user does after it */
-    Use ask(User user, String name, LockOptions options, Runnable then) {
-        Use use = new Use(user, nextOperation(user.process), name, options, then);
-        recorder.log("%s: wants %s, %s%s", use.who, name, options, user.thread ? ", by a thread" : "");
-        recorder.asked(use.who, name, options, user.owner == null ? "" : user.owner.name(), use.isExtended);
-        return use;
-    }
-
-    /** Two names, all or none: each counts as a use of its own that waits until both are there. */
-    private void askTogether(User user) {
-        int first = groups.nextInt(NAMES.size());
-        List<String> names = List.of(NAMES.get(first), NAMES.get((first + 1) % NAMES.size()));
-        LockOptions some = randomOptions();
-        // One attempt may be two, one for each name, where one of them is in use here.
-        LockOptions options =
-                some.waitAtMost().filter(Duration::isZero).isPresent() ? some.waitAtMost(Duration.ofSeconds(1)) : some;
-        List<Use> uses = new ArrayList<>();
-        for (String name : names) {
-            // One of them continues after it.
-            Runnable then = uses.isEmpty() ? () -> think(user) : () -> {};
-            uses.add(ask(user, name, options, then));
-        }
-        recorder.log("%s: these together", uses.get(0).who);
-        CompletionStage<MultiLease> stage = user.process.client.acquireAllAsync(names, options);
-        givesUp(user.process, () -> stage.toCompletableFuture().cancel(false));
-        stage.whenComplete((leases, error) -> {
-            for (Use use : uses) {
-                use.outcome(leases == null ? null : leases.lease(use.name), error);
-            }
-        });
-    }
-
     /** Some are interrupted, or cancel: before, between or after the messages that matter to them. */
-    private void givesUp(SimProcess process, Runnable how) {
-        givesUp(random, process, how);
-    }
-
     void givesUp(SplittableRandom random, SimProcess process, Runnable how) {
         int when = random.nextInt(12);
         if (when == 0) {
@@ -417,10 +315,6 @@ public final class Simulation {
         } else if (when == 1) {
             process.time.schedule(random.nextLong(site.delayNanosMax() * 4), how);
         }
-    }
-
-    private LockOptions randomOptions() {
-        return randomOptions(random);
     }
 
     static LockOptions randomOptions(SplittableRandom random) {
@@ -439,111 +333,5 @@ public final class Simulation {
     static boolean isBrief(LockOptions options) {
         Optional<Duration> length = options.leaseFor().or(options::holdAtMost);
         return length.isPresent() && length.get().toMillis() < 3 * SimProcess.POLL_MILLIS;
-    }
-
-    /** One use of a lock, from the asking to the release. */
-    final class Use {
-        final User user;
-        final String who;
-        final String name;
-        final LockOptions options;
-        private final SimProcess process;
-        private final Runnable then;
-        private final boolean isExtended;
-        private final long began = world.nanoTime();
-        private final long pausedBefore;
-
-        private Use(User user, String who, String name, LockOptions options, Runnable then) {
-            this.user = user;
-            this.process = user.process;
-            this.who = who;
-            this.name = name;
-            this.options = options;
-            this.then = then;
-            this.isExtended = extending && user.owner == null && extensions.nextInt(2) == 0;
-            this.pausedBefore = process.pausedNanos;
-            process.waits(isBrief());
-        }
-
-        private boolean isBrief() {
-            return Simulation.isBrief(options);
-        }
-
-        void outcome(@Nullable Lease acquired, @Nullable Throwable error) {
-            process.waitsNoLonger(isBrief());
-            checks.waited(process, who, options, world.nanoTime() - began - (process.pausedNanos - pausedBefore));
-            if (acquired == null) {
-                recorder.refused(who, requireNonNull(error));
-                goOn();
-                return;
-            }
-            Lease lease = VerifyEngine.active(acquired);
-            recorder.log("%s: has %s, token %d", who, name, lease.fencingToken());
-            recorder.event(Kind.GRANTED, who, "token", lease.fencingToken());
-            checks.granted(process, who, lease);
-            lease.onLost(() -> {
-                recorder.log("%s: lost %s, token %d", who, name, lease.fencingToken());
-                checks.ended(lease);
-                recorder.event(Kind.LOST, who);
-            });
-            work(acquired, lease);
-        }
-
-        /** The timer refers to what the user has, so no collection of garbage decides what happens next. */
-        private void work(Lease acquired, Lease lease) {
-            long register = recorder.read(who, name, lease.fencingToken());
-            long counter = recorder.readCounter(name);
-            long length = random.nextInt(5) == 0 ? random.nextLong(3 * SimProcess.LEASE_MILLIS) : random.nextLong(100);
-            // Without a look at the lease, and not waited for: the resource is at the end of a network, too.
-            Runnable write = () -> travel(() -> {
-                if (register >= 0) {
-                    recorder.write(who, name, lease.fencingToken(), register + 1);
-                }
-                recorder.writeCounter(who, name, counter + 1);
-            });
-            if (user.owner != null) {
-                user.owner.work(this, lease, length, write);
-                return;
-            }
-            process.time.schedule(length * 1_000_000, () -> {
-                write.run();
-                release(acquired, lease);
-            });
-            for (int i = isExtended ? 1 + extensions.nextInt(3) : 0; i > 0; i--) {
-                long at = extensions.nextLong(length * 1_000_000 + 1);
-                Duration time = Duration.ofMillis(100 + extensions.nextLong(SimProcess.LEASE_MILLIS - 100));
-                process.time.schedule(at, () -> extend(acquired, time));
-            }
-        }
-
-        private void extend(Lease acquired, Duration time) {
-            recorder.log("%s: extends %s to %s", who, name, time);
-            acquired.extendAsync(time).whenComplete((nothing, error) -> {
-                recorder.log("%s: extended %s to %s: %s", who, name, time, error == null ? "confirmed" : error);
-                extended += error == null ? 1 : 0;
-            });
-        }
-
-        private void travel(Runnable write) {
-            if (random.nextInt(4) == 0) {
-                world.schedule(random.nextLong(site.delayNanosMax()), write);
-            } else {
-                write.run();
-            }
-        }
-
-        void goOn() {
-            then.run();
-        }
-
-        private void release(Lease acquired, Lease lease) {
-            recorder.log("%s: releases %s, token %d", who, name, lease.fencingToken());
-            checks.ended(lease);
-            recorder.event(Kind.RELEASE, who);
-            acquired.releaseAsync().whenComplete((nothing, lost) -> {
-                recorder.event(lost == null ? Kind.RELEASED : Kind.LOST, who);
-                goOn();
-            });
-        }
     }
 }
