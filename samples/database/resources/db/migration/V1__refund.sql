@@ -1,0 +1,1 @@
+CREATE TABLE refund (order_id BIGINT NOT NULL);
