@@ -8,18 +8,23 @@ import io.holdfast.testkit.contract.LockStoreContract;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.IntStream;
 import org.junit.jupiter.params.ParameterizedClass;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** The contract on quorums of members in this process. */
 @ParameterizedClass(name = "{0} members")
-@ValueSource(ints = {3, 5})
+@MethodSource("numbers")
 class QuorumContractTest extends LockStoreContract {
 
     /** Real time: threads that split the votes pause, and nobody would advance a virtual time for them. */
     private final TimeSource time = TimeSource.system();
 
     private final List<MemoryQuorumNode> nodes = new ArrayList<>();
+
+    static IntStream numbers() {
+        return Boolean.getBoolean("holdfast.quick") ? IntStream.of(3) : IntStream.of(3, 5);
+    }
 
     QuorumContractTest(int members) {
         for (int i = 0; i < members; i++) {
