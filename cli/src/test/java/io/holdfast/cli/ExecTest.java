@@ -99,6 +99,7 @@ class ExecTest extends WithRedis {
     }
 
     @Test
+    @Tag("deep") // quick: passesStreamsAndExitCode
     void passesArgumentsUnchanged() {
         try (CliProcess exec = exec("arguments", "printf", "%s\n", "@file", "a b", "", "--wait", "--", "${x}", "'q'")) {
             assertThat(exec.exitCode()).isZero();
@@ -107,6 +108,7 @@ class ExecTest extends WithRedis {
     }
 
     @Test
+    @Tag("deep") // quick: triesOnceWithNAndWaitsSecondsWithW
     void exits75WithoutRunningWhenTheWaitIsOver(@TempDir Path dir) {
         Path mark = dir.resolve("ran");
         try (Lease held = locks.tryAcquire("busy").orElseThrow();
