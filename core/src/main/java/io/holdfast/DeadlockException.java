@@ -21,7 +21,8 @@ import java.util.List;
  * <p>This is thrown only if it is certain: each thread waits without a time limit, and each lock is held by a lease
  * that is renewed without limit and that only its thread releases. These are the leases of {@link DistributedLock}, of
  * the lambda forms except {@code callAsync}, which refuse a release by another thread, and of {@link
- * LockOptions#releasedByThread}, where the caller declares it. Not checked are waits for other leases, which any thread
+ * LockOptions#releasedByThread}, where the caller declares it. A writer of a {@link DistributedReadWriteLock} waits for
+ * each reader, and a reader for the writer. Not checked are waits for permits, waits for other leases, which any thread
  * may release, and waits of a stage. Nor are waits for a lock that another client holds, even another client of this
  * process. {@code holdfast ls} shows cycles of several processes.
  *

@@ -19,7 +19,8 @@ import java.util.concurrent.locks.ReadWriteLock;
  * IllegalStateException}, and {@code tryLock} returns false at once. A thread that has the write lock may read under it,
  * and keeps the writer's hold until its last read unlock. Until then nobody else reads, not even in this process: a
  * thread that downgrades and then waits for another reader waits for itself. A reader that waits for another process,
- * which itself begins to read, waits forever if a writer came in between; so wait with a limit there.
+ * which itself begins to read, waits forever if a writer came in between; so wait with a limit there. Threads of one
+ * client that would wait for each other get a {@link DeadlockException}, as for locks.
  *
  * <p><b>The order is strict</b> over all clients: a writer that waits stops all new readers, so it does not starve. Only
  * a thread that reads already may read once more.

@@ -1,10 +1,17 @@
 package io.holdfast.engine;
 
+import static java.util.Objects.requireNonNull;
+
 import io.holdfast.DeadlockException;
 import io.holdfast.log.Quoted;
 import java.lang.invoke.VarHandle;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.Queue;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -57,30 +64,48 @@ final class DeadlockCheck {
                 describe(cycle), cycle.values().stream().map(ActiveLease::name).toList());
     }
 
-    /** Returns the cycle as waiter → blocking lease, starting with this waiter; null if there is none. */
+    /** How a search came to a waiter: its thread alone releases the lease that another one waits for. */
+    private record Step(Waiter waiter, ActiveLease lease) {}
+
+    /**
+     * Returns the cycle as waiter → blocking lease, starting with this waiter; null if there is none. A writer waits for
+     * each of several readers, so a step may lead to several waiters.
+     */
     private static @Nullable Map<Waiter, ActiveLease> cycle(Waiter last) {
-        Map<Waiter, ActiveLease> steps = null;
+        Map<Waiter, Step> reached = new HashMap<>();
+        Queue<Waiter> due = new ArrayDeque<>(List.of(last));
+        for (Waiter waiter = due.poll(); waiter != null; waiter = due.poll()) {
+            for (ActiveLease lease : waiter.blockedBy()) {
+                Thread releaser = lease.endlesslyHeldBy();
+                Waiter next = releaser == null ? null : waitOf(releaser);
+                if (next != null && reached.putIfAbsent(next, new Step(waiter, lease)) == null) {
+                    due.add(next);
+                }
+                if (next == last) {
+                    return steps(last, reached);
+                }
+            }
+        }
+        return null;
+    }
+
+    private static Map<Waiter, ActiveLease> steps(Waiter last, Map<Waiter, Step> reached) {
+        Deque<Step> back = new ArrayDeque<>();
         Waiter waiter = last;
         do {
-            ActiveLease lease = waiter.blockedBy();
-            Thread releaser = lease == null ? null : lease.endlesslyHeldBy();
-            Waiter next = releaser == null ? null : waitOf(releaser);
-            if (lease == null || next == null || (steps != null && steps.containsKey(waiter))) {
-                return null;
-            }
-            if (steps == null) {
-                steps = new LinkedHashMap<>();
-            }
-            steps.put(waiter, lease);
-            waiter = next;
+            Step step = requireNonNull(reached.get(waiter));
+            back.push(step);
+            waiter = step.waiter;
         } while (waiter != last);
+        Map<Waiter, ActiveLease> steps = new LinkedHashMap<>();
+        back.forEach(step -> steps.put(step.waiter, step.lease));
         return steps;
     }
 
     private static boolean stillStands(Map<Waiter, ActiveLease> cycle) {
         for (Map.Entry<Waiter, ActiveLease> step : cycle.entrySet()) {
             ActiveLease lease = step.getValue();
-            if (step.getKey().blockedBy() != lease || lease.endlesslyHeldBy() == null) {
+            if (!step.getKey().blockedBy().contains(lease) || lease.endlesslyHeldBy() == null) {
                 return false;
             }
         }
@@ -105,8 +130,8 @@ final class DeadlockCheck {
         }
         for (Map.Entry<Waiter, ActiveLease> step : cycle.entrySet()) {
             text.append(step.getKey().describe())
-                    .append(" holds the lock ")
-                    .append(Quoted.name(held == null ? "" : held.name()))
+                    .append(" holds the ")
+                    .append(held == null ? "" : held.hold.engine.described())
                     .append(" and would wait for ")
                     .append(Quoted.name(step.getValue().name()))
                     .append("; ");

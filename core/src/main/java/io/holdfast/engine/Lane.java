@@ -9,6 +9,7 @@ import io.holdfast.spi.AcquireRequest;
 import io.holdfast.spi.ClockReading;
 import io.holdfast.store.StoreErrors;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -37,7 +38,7 @@ class Lane extends NameEngine {
     /** The attempt that waits at the store or behind the gate; null if none does. */
     private @Nullable Attempt atGate; // by lock
 
-    /** The lease that the pool knows of: one that a thread owns, or that excludes all others. */
+    /** The lease that is out, as the pool knows it. */
     private @Nullable ActiveLease known; // by lock
 
     /** Why the wait at the store ended, if that failed. */
@@ -81,11 +82,10 @@ class Lane extends NameEngine {
         return wanted.kind() == Kind.PERMITS;
     }
 
-    /** A lease that excludes all others is waited for by all that wait here; of others, the store has the list. */
     @Override
-    public @Nullable ActiveLease blocking() {
+    public Collection<ActiveLease> blocking() {
         ActiveLease own = current();
-        return own != null ? own : pool.exclusive.get();
+        return own != null ? List.of(own) : pool.inTheWayOf(wanted.kind());
     }
 
     // --- asking ---
@@ -224,6 +224,9 @@ class Lane extends NameEngine {
         if (owner != null) {
             pool.owned.put(owner, lease);
         }
+        if (wanted.kind() == Kind.READ && lease.releaser() != null) {
+            pool.readers.add(lease);
+        }
     }
 
     final void disown(ActiveLease lease) {
@@ -231,13 +234,7 @@ class Lane extends NameEngine {
         if (owner != null) {
             pool.owned.remove(owner, lease);
         }
-    }
-
-    /** Returns a lease that only this thread ends, if it ends at all; null if none is out here. */
-    @Nullable
-    ActiveLease endlesslyHeldBy(Thread thread) {
-        ActiveLease lease = current();
-        return lease != null && thread.equals(lease.endlesslyHeldBy()) ? lease : null;
+        pool.readers.remove(lease);
     }
 
     /** The client is closed: see {@link NameState#onClosed}. */

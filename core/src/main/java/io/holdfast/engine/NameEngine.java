@@ -8,6 +8,8 @@ import io.holdfast.spi.ClockReading;
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.RenewReply;
 import io.holdfast.spi.RenewRequest;
+import java.util.Collection;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -56,8 +58,9 @@ class NameEngine extends NameEffects implements NameEvents {
     }
 
     @Override
-    public @Nullable ActiveLease blocking() {
-        return current;
+    public Collection<ActiveLease> blocking() {
+        ActiveLease lease = current;
+        return lease == null ? List.of() : List.of(lease);
     }
 
     // --- arrivals ---

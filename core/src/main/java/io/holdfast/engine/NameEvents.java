@@ -6,6 +6,7 @@ import io.holdfast.spi.LockStore;
 import io.holdfast.spi.RenewReply;
 import io.holdfast.spi.RenewRequest;
 import io.holdfast.spi.TimeSource;
+import java.util.Collection;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -54,9 +55,11 @@ public interface NameEvents {
     @Nullable
     ActiveLease current();
 
-    /** Returns the lease whose end a waiter needs, or was granted; null if it is not known. */
-    @Nullable
-    ActiveLease blocking();
+    /**
+     * Returns the leases of this client that a waiter waits for: it is granted nothing before the end of each, as far as
+     * that is known. After a grant, the lease that was granted.
+     */
+    Collection<ActiveLease> blocking();
 
     /** A thread that was nudged tries for the lock. */
     void onClaim(Waiter waiter);

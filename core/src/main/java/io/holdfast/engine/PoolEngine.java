@@ -84,12 +84,24 @@ public class PoolEngine extends EngineParts {
         /** The lease that excludes all others; null if this client has none. Set as the leases that threads own are. */
         final AtomicReference<@Nullable ActiveLease> exclusive = new AtomicReference<>();
 
+        /** The leases of readers that one thread alone releases. Changed as {@link #owned} is. */
+        final Set<ActiveLease> readers = ConcurrentHashMap.newKeySet();
+
         /** The group that a new reader joins; null if the next one opens a group. Set while the name is mapped. */
         final AtomicReference<@Nullable Lane> reading = new AtomicReference<>();
 
         Pool(String storedName, Gate gate) {
             this.storedName = storedName;
             this.gate = gate;
+        }
+
+        /**
+         * Returns leases that all have to end before such a request can be granted. A permit waits for any of several, and
+         * nobody knows which.
+         */
+        Collection<ActiveLease> inTheWayOf(Kind kind) {
+            ActiveLease alone = exclusive.get();
+            return alone != null ? List.of(alone) : kind == Kind.WRITE ? readers : List.of();
         }
     }
 
@@ -150,21 +162,16 @@ public class PoolEngine extends EngineParts {
      * checked: another caller may release one in time.
      */
     private void refuseWaitForItself(PoolRequest wanted, Waiter waiter) {
-        Pool pool = wanted.kind() == Kind.PERMITS ? null : pools.get(wanted.storedName());
+        Pool pool = pools.get(wanted.storedName());
         if (pool == null) {
             return;
         }
-        ActiveLease own = wanted.kind() == Kind.READ
-                ? pool.exclusive.get()
-                : pool.lanes.stream()
-                        .map(lane -> lane.endlesslyHeldBy(Thread.currentThread()))
-                        .filter(Objects::nonNull)
-                        .findAny()
-                        .orElse(null);
-        if (own != null && own.isValid() && Thread.currentThread().equals(own.endlesslyHeldBy())) {
-            throw new IllegalStateException(waiter.describe() + " would wait for itself without end: it holds the "
-                    + own.hold.engine.described() + ", and only it releases that (expected: work under the lease that"
-                    + " it has, or release that before, or a wait time)");
+        for (ActiveLease lease : pool.inTheWayOf(wanted.kind())) {
+            if (Thread.currentThread().equals(lease.endlesslyHeldBy()) && lease.isValid()) {
+                throw new IllegalStateException(waiter.describe() + " would wait for itself without end: it holds the "
+                        + lease.hold.engine.described() + ", and only it releases that (expected: work under the lease"
+                        + " that it has, or release that before, or a wait time)");
+            }
         }
     }
 

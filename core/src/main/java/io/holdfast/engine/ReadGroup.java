@@ -3,9 +3,11 @@ package io.holdfast.engine;
 import io.holdfast.LockClientClosedException;
 import io.holdfast.engine.LockEvents.NameVisitor;
 import io.holdfast.engine.PoolEngine.Pool;
+import io.holdfast.engine.PoolRequest.Kind;
 import io.holdfast.spi.ClockReading;
 import io.holdfast.spi.RenewRequest;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
@@ -45,17 +47,8 @@ class ReadGroup extends Lane {
 
     /** Those that wait here do not wait for readers. */
     @Override
-    public @Nullable ActiveLease blocking() {
-        return pool.exclusive.get();
-    }
-
-    @Override
-    @Nullable
-    ActiveLease endlesslyHeldBy(Thread thread) {
-        return find(state -> readers.stream()
-                .filter(reader -> thread.equals(reader.endlesslyHeldBy()))
-                .findAny()
-                .orElse(null));
+    public Collection<ActiveLease> blocking() {
+        return pool.inTheWayOf(Kind.READ);
     }
 
     // --- entering ---

@@ -15,6 +15,8 @@ import io.holdfast.log.Quoted;
 import io.holdfast.spi.ClockReading;
 import io.holdfast.spi.TimeSource;
 import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -345,13 +347,13 @@ public final class Waiter {
     }
 
     /**
-     * Returns the lease of this client that it waits for the end of; null if there is none at present. A waiter that was
-     * granted its own lease, and does not know it yet, waits for nothing.
+     * Returns the leases of this client that it waits for the end of, each of them. A waiter that was granted its own
+     * lease, and does not know it yet, waits for nothing.
      */
-    @Nullable
-    ActiveLease blockedBy() {
-        ActiveLease out = engine().blocking();
-        return out == lease ? null : out;
+    Collection<ActiveLease> blockedBy() {
+        Collection<ActiveLease> out = engine().blocking();
+        Lease own = lease;
+        return own != null && out.contains(LeaseHandle.active(own)) ? List.of() : out;
     }
 
     // --- the steps of a waiting thread; a simulation takes them for its threads ---

@@ -70,7 +70,7 @@ class DeadlockTest {
                 new Class<?>[] {NameEvents.class},
                 (proxy, method, arguments) -> switch (method.getName()) {
                     case "settings" -> Inside.engine(client).settings;
-                    case "blocking" -> LeaseHandle.active(own);
+                    case "blocking" -> List.of(LeaseHandle.active(own));
                     case "onLeave" -> {
                         waiter.complete(new LockClientClosedException("first"));
                         LockSupport.parkNanos(1);

@@ -9,6 +9,7 @@ import io.holdfast.spi.RenewReply;
 import io.holdfast.spi.RenewRequest;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -78,8 +79,8 @@ final class RecordingEffects implements Effects, NameEvents {
     }
 
     @Override
-    public @Nullable ActiveLease blocking() {
-        return current();
+    public Collection<ActiveLease> blocking() {
+        return List.of();
     }
 
     @Override
