@@ -169,7 +169,7 @@ public final class LockClient extends ReadWriteForms implements AutoCloseable {
      * @throws LockClientClosedException if the client is closed, or is being closed
      */
     public Leadership leadership(String name, LeadershipListener listener, LeadershipOptions options) {
-        Limits.checkName(Leadership.LOCK_PREFIX + requireNonNull(name, "name"));
+        Limits.checkName(Leadership.LOCK_PREFIX + Limits.checkName(name));
         requireNonNull(listener, "listener");
         return leadership(name, listener, options, null, TermRun::new);
     }

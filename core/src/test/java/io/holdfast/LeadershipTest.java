@@ -374,6 +374,9 @@ class LeadershipTest extends EngineFixture {
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("stopWithin: 0");
         assertThatThrownBy(() -> client.leadership("\ud800", term -> {})).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> client.leadership(" ", term -> {}))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("not blank");
         assertThat(store.commands).isEmpty();
     }
 

@@ -50,8 +50,8 @@ public final class Limits {
 
     public static String checkHolder(String holder) {
         if (requireNonNull(holder, "holder").isEmpty()) {
-            throw new IllegalArgumentException("holder: \"\" (expected: a holder as LockState shows it;"
-                    + " DistributedLock.forceUnlock ends the hold of any holder)");
+            throw new IllegalArgumentException("holder: \"\" (expected: a holder as inspect shows it;"
+                    + " forceUnlock, or forceReleaseAll of permits, ends the hold of any holder)");
         }
         return holder;
     }
