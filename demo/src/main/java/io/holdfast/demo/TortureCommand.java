@@ -31,9 +31,9 @@ import picocli.CommandLine.Option;
         descriptionHeading = "%n",
         header = "Use locks at random while things fail, and check what was recorded.",
         description = {
-            "Several processes use a few locks, and permits if the store has them; they are paused and killed. On servers of the torture's own, also"
-                    + " connections are cut, requests and replies held up and lost, servers paused and killed, and"
-                    + " masters changed. Then the recorded history is checked: exclusion, tokens, waits, and a register"
+            "Several processes use a few locks, and permits and a read-write lock if the store has them; they are paused"
+                    + " and killed. On servers of the torture's own, also connections are cut, requests and replies held"
+                    + " up and lost, servers paused and killed, and masters changed. Then the recorded history is checked: exclusion, tokens, waits, and a register"
                     + " guarded by tokens.",
             ""
         },
@@ -105,30 +105,31 @@ final class TortureCommand implements Callable<Integer> {
         long seed = new Random().nextLong();
         if (given != null) {
             // The workers put up with a store that is away, as it may be by a fault: here they would try for a minute.
-            return permitted(torture(given, folder, seed), given).run(processes, length, this::progress);
+            return shared(torture(given, folder, seed), given).run(processes, length, this::progress);
         }
         ServerKind kind = on == null ? ServerKind.SINGLE : on;
         try (TortureServers servers = StoreOrOwn.start("servers for " + kind, kind::start)) {
             progress("on " + servers.describe());
-            return permitted(torture(servers.uri(), folder, seed), servers.uri())
+            return shared(torture(servers.uri(), folder, seed), servers.uri())
                     .with(servers)
                     .run(processes, length, this::progress);
         }
     }
 
-    /** Adds permits, if the store has them. */
-    private Torture permitted(Torture torture, String uri) {
+    /** Adds permits and a read-write lock, if the store has them. */
+    private Torture shared(Torture torture, String uri) {
         try (LockClient client = LockClient.connect(uri)) {
-            return hasPermits(client) ? torture.withPermits() : torture;
+            return hasShares(client) ? torture.withShares() : torture;
         }
     }
 
-    private boolean hasPermits(LockClient client) {
+    /** A store that has permits has read-write locks. */
+    private boolean hasShares(LockClient client) {
         try {
             client.permits("torture", 1).tryRun(permit -> {});
             return true;
         } catch (LockStoreException e) {
-            progress("without permits: " + e.getMessage());
+            progress("without permits and readers: " + e.getMessage());
             return false;
         }
     }

@@ -46,14 +46,23 @@ class TortureTest {
                 HistoryChecker.builder().waitSlack(15_000_000_000L).build().check(recorded);
         assertThat(findings.granted()).isPositive();
         assertThat(findings.violations()).isEmpty();
-        Set<String> forPermits = recorded.events().stream()
-                .filter(event -> event.number("capacity", 1) > 1)
+        assertThat(granted(recorded, "permits")).isNotEmpty();
+        assertThat(granted(recorded, "read-write"))
+                .extracting(asked -> asked.number("weight", 0))
+                .contains(1L)
+                .anyMatch(weight -> weight > 1);
+    }
+
+    /** What was asked for under a name, and granted. */
+    private static List<Event> granted(History recorded, String name) {
+        Set<String> granted = recorded.events().stream()
+                .filter(event -> event.kind() == Event.Kind.GRANTED)
                 .map(Event::who)
                 .collect(Collectors.toSet());
-        assertThat(recorded.events())
-                .filteredOn(event -> event.kind() == Event.Kind.GRANTED)
-                .filteredOn(event -> forPermits.contains(event.who()))
-                .isNotEmpty();
+        return recorded.events().stream()
+                .filter(event -> event.kind() == Event.Kind.ASK)
+                .filter(event -> event.text("lock").endsWith(":" + name) && granted.contains(event.who()))
+                .toList();
     }
 
     @Test

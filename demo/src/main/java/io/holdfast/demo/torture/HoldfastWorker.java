@@ -64,6 +64,15 @@ public final class HoldfastWorker implements TortureLock {
                 .map(LeaseGrip::new);
     }
 
+    @Override
+    public Optional<Grip> acquireShare(String name, boolean isWriter, Duration wait, @Nullable Duration lease)
+            throws InterruptedException {
+        LockOptions bounded = LockOptions.defaults().waitAtMost(wait);
+        LockOptions options = lease == null ? bounded : bounded.leaseFor(lease);
+        return (isWriter ? client.tryAcquireWrite(name, options) : client.tryAcquireRead(name, options))
+                .map(LeaseGrip::new);
+    }
+
     private record LeaseGrip(Lease lease) implements Grip {
         @Override
         public long token() {

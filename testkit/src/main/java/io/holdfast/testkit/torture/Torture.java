@@ -54,7 +54,7 @@ public final class Torture {
     private final String uri;
     private final Path folder;
     private final Random random;
-    private boolean permits;
+    private boolean shares;
     private final List<TortureFault> faults = new ArrayList<>();
     private final Map<String, Integer> made = new TreeMap<>();
 
@@ -89,9 +89,9 @@ public final class Torture {
         return this;
     }
 
-    /** Lets the workers use permits, too. */
-    public Torture withPermits() {
-        permits = true;
+    /** Lets the workers use permits and a read-write lock, too. */
+    public Torture withShares() {
+        shares = true;
         return this;
     }
 
@@ -113,7 +113,7 @@ public final class Torture {
                 TortureResource resource = new TortureResource(recorder);
                 WorkerProcesses workers = new WorkerProcesses(
                         workerMain,
-                        new TortureWorker.Setup(uri, LEASE, "", resource.port(), "", prefix, THREADS, permits),
+                        new TortureWorker.Setup(uri, LEASE, "", resource.port(), "", prefix, THREADS, shares),
                         folder,
                         recorder)) {
             for (int i = 0; i < processes; i++) {

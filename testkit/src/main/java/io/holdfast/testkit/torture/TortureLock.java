@@ -21,13 +21,24 @@ public interface TortureLock {
 
     /**
      * Waits for so many permits of a name, as {@link #acquire} does for a lock. Called only in a torture {@linkplain
-     * Torture#withPermits with permits}.
+     * Torture#withShares with permits}.
      *
      * @param limit how many permits there are
      */
     default Optional<Grip> acquirePermits(String name, int weight, int limit, Duration wait, @Nullable Duration lease)
             throws InterruptedException {
         throw new UnsupportedOperationException("no permits");
+    }
+
+    /**
+     * Waits for a read-write lock, as {@link #acquire} does for a lock. Called only in a torture {@linkplain
+     * Torture#withShares with readers}.
+     *
+     * @param isWriter whether all others are excluded, and not only writers
+     */
+    default Optional<Grip> acquireShare(String name, boolean isWriter, Duration wait, @Nullable Duration lease)
+            throws InterruptedException {
+        throw new UnsupportedOperationException("no read-write locks");
     }
 
     /** A lease. Used by the thread that acquired it. */

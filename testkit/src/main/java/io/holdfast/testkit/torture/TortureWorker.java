@@ -28,12 +28,15 @@ public final class TortureWorker {
 
     private static final int PERMITS = 5;
 
+    /** What a writer weighs beside readers: there are never so many of those. */
+    private static final int WRITER = 1_000;
+
     /**
      * The settings of a worker.
      *
      * @param uri the store; on standard input because the URI may contain a password
      * @param lease the length of leases that are renewed
-     * @param permits whether permits are used, too
+     * @param shares whether permits and a read-write lock are used, too
      */
     public record Setup(
             String uri,
@@ -43,7 +46,7 @@ public final class TortureWorker {
             String history,
             String prefix,
             int threads,
-            boolean permits) {
+            boolean shares) {
 
         String line() {
             return String.join(
@@ -55,7 +58,7 @@ public final class TortureWorker {
                     history,
                     prefix,
                     "" + threads,
-                    "" + permits);
+                    "" + shares);
         }
 
         static Setup parse(String line) {
@@ -124,13 +127,45 @@ public final class TortureWorker {
             throws IOException, InterruptedException {
         Duration wait = Duration.ofMillis(random.nextInt(5) == 0 ? 0 : random.nextInt(5_000));
         Duration lease = random.nextInt(5) == 0 ? Duration.ofMillis(500 + random.nextInt(2_000)) : null;
-        if (setup.permits() && random.nextInt(2) == 0) {
-            usePermits(who, random, wait, lease);
-            return;
+        switch (setup.shares() ? random.nextInt(4) : 0) {
+            case 2 -> usePermits(who, random, wait, lease);
+            case 3 -> {
+                if (random.nextInt(3) == 0) {
+                    write(who, random, wait, lease, resource);
+                } else {
+                    read(who, random, wait, lease);
+                }
+            }
+            default -> {
+                String name = setup.prefix() + random.nextInt(LOCKS);
+                ask(who, name, wait, lease, List.of());
+                add(who, name, acquire(who, () -> lock.acquire(name, wait, lease)), random, resource);
+            }
         }
-        String name = setup.prefix() + random.nextInt(LOCKS);
-        ask(who, name, wait, lease, List.of());
-        Grip grip = acquire(who, () -> lock.acquire(name, wait, lease));
+    }
+
+    private void write(
+            String who, Random random, Duration wait, @Nullable Duration lease, TortureResource.Connection resource)
+            throws IOException, InterruptedException {
+        String name = readWrite();
+        ask(who, name, wait, lease, List.of("weight", WRITER, "capacity", WRITER));
+        add(who, name, acquire(who, () -> lock.acquireShare(name, true, wait, lease)), random, resource);
+    }
+
+    /** Readers share what the store granted to one of them, so their tokens have no order. */
+    private void read(String who, Random random, Duration wait, @Nullable Duration lease) throws InterruptedException {
+        String name = readWrite();
+        ask(who, name, wait, lease, List.of("weight", 1, "capacity", WRITER, "shared", true));
+        watch(who, acquire(who, () -> lock.acquireShare(name, false, wait, lease)), random);
+    }
+
+    private String readWrite() {
+        return setup.prefix() + "read-write";
+    }
+
+    /** Adds one to what the lease guards: to a register that compares tokens, and to a counter. */
+    private void add(String who, String name, @Nullable Grip grip, Random random, TortureResource.Connection resource)
+            throws IOException, InterruptedException {
         if (grip == null) {
             return;
         }
@@ -147,7 +182,7 @@ public final class TortureWorker {
         release(who, grip);
     }
 
-    /** Permits guard no register, as their tokens do not order them: only the checker looks at their limit. */
+    /** Their tokens do not order permits, so none guards a register. */
     private void usePermits(String who, Random random, Duration wait, @Nullable Duration lease)
             throws InterruptedException {
         String name = setup.prefix() + "permits";
@@ -155,7 +190,11 @@ public final class TortureWorker {
         int limit = random.nextInt(8) == 0 ? PERMITS - 1 : PERMITS;
         int weight = random.nextInt(3) == 0 ? 1 + random.nextInt(limit) : 1;
         ask(who, name, wait, lease, List.of("weight", weight, "capacity", limit));
-        Grip grip = acquire(who, () -> lock.acquirePermits(name, weight, limit, wait, lease));
+        watch(who, acquire(who, () -> lock.acquirePermits(name, weight, limit, wait, lease)), random);
+    }
+
+    /** Guards nothing: only the checker looks at the limit. */
+    private void watch(String who, @Nullable Grip grip, Random random) throws InterruptedException {
         if (grip != null) {
             look(who, grip);
             stay(who, grip, random);

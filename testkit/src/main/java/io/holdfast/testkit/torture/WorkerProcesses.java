@@ -56,7 +56,7 @@ final class WorkerProcesses implements AutoCloseable {
                                         folder.resolve(name + ".history").toString(),
                                         setup.prefix(),
                                         setup.threads(),
-                                        setup.permits())
+                                        setup.shares())
                                 .line()
                         + "\n")
                 .getBytes(StandardCharsets.UTF_8));
