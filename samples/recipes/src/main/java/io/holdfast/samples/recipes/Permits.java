@@ -8,7 +8,10 @@ import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.stream.IntStream;
 
-/** Admits a limited number of holders, by one lock for each permit. Also readers and one writer, by the same locks. */
+/**
+ * Admits a limited number of holders on a store that has no permits, by one lock for each. Also readers and one writer,
+ * by the same locks.
+ */
 final class Permits {
 
     private final LockClient locks;

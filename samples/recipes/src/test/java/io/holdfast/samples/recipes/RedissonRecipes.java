@@ -15,7 +15,6 @@ import java.util.function.UnaryOperator;
 import org.redisson.api.RFencedLock;
 import org.redisson.api.RLock;
 import org.redisson.api.RPermitExpirableSemaphore;
-import org.redisson.api.RReadWriteLock;
 import org.redisson.api.RedissonClient;
 import org.redisson.client.RedisException;
 
@@ -201,10 +200,34 @@ record RedissonRecipes(RedissonClient redisson) {
         return permits.acquire();
     }
 
-    // --- Readers and a writer
-    RLock acquireAll(String name) {
-        RReadWriteLock lock = redisson.getReadWriteLock(name);
-        lock.writeLock().lock();
-        return lock.writeLock();
+    // --- A cache with readers
+    String price(String item, Prices.Cache cache, Prices.Database database) {
+        String cached = cache.get(item);
+        if (cached != null) {
+            return cached;
+        }
+        RLock lock = redisson.getReadWriteLock("prices").readLock();
+        lock.lock();
+        try {
+            String price = database.price(item);
+            if (!lock.isHeldByCurrentThread()) {
+                throw new IllegalStateException("The lock is lost");
+            }
+            cache.put(item, price);
+            return price;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    void change(String item, String price, Prices.Cache cache, Prices.Database database) {
+        RLock lock = redisson.getReadWriteLock("prices").writeLock();
+        lock.lock();
+        try {
+            database.setPrice(item, price, 0);
+            cache.remove(item);
+        } finally {
+            lock.unlock();
+        }
     }
 }

@@ -176,7 +176,7 @@ class RedissonRecipesTest {
     }
 
     @Test
-    void cache_file_permits_and_writer(@TempDir Path folder) throws Exception {
+    void caches_file_and_permits(@TempDir Path folder) throws Exception {
         Map<String, String> values = new HashMap<>();
         SharedCache.Cache cache = new SharedCache.Cache() {
             @Override
@@ -201,7 +201,23 @@ class RedissonRecipesTest {
         }
         assertThat(redisson.getPermitExpirableSemaphore("permits").tryAcquire()).isNull();
 
-        recipes.acquireAll("catalog").unlock();
-        assertThat(redisson.getReadWriteLock("catalog").readLock().isLocked()).isFalse();
+        PricesTest.Values prices = new PricesTest.Values();
+        Prices.Database database = new Prices.Database() {
+            @Override
+            public String price(String item) {
+                return "10";
+            }
+
+            @Override
+            public void setPrice(String item, String price, long fencingToken) {
+                done.add(item + " " + price);
+            }
+        };
+        assertThat(recipes.price("chair", prices, database)).isEqualTo("10");
+        assertThat(prices.get("chair")).isEqualTo("10");
+        recipes.change("chair", "20", prices, database);
+        assertThat(done).containsExactly("chair 20");
+        assertThat(prices.get("chair")).isNull();
+        assertThat(redisson.getReadWriteLock("prices").readLock().isLocked()).isFalse();
     }
 }
