@@ -12,7 +12,7 @@ import kotlinx.coroutines.future.await
  * A lease under which a coroutine runs, in the coroutine's context, for nested calls. A coroutine that was started with
  * this context in another scope may outlive the call that acquired the lease; so the last user releases it.
  *
- * @param client the client of a lock; null for permits, of which a nested call acquires its own
+ * @param client the client of a lock; null for permits, readers and writers: a nested call acquires its own
  * @property outer the lock under which this one was acquired
  */
 internal class HeldLock(

@@ -97,7 +97,7 @@ public suspend fun <T : Any> LockClient.tryWithLock(
 public suspend fun <T> Permits.withPermit(
     options: LockOptions = LockOptions.defaults(),
     block: suspend CoroutineScope.(Lease) -> T,
-): T = holdPermit(acquireAsync(options.leftAtClose()).awaitOrWithdraw { it }).run(block)
+): T = holdShare(acquireAsync(options.leftAtClose()).awaitOrWithdraw { it }).run(block)
 
 /** Runs [block] under a permit, after a wait of at most [wait]; zero means one attempt. */
 public suspend fun <T> Permits.withPermit(
@@ -114,7 +114,7 @@ public suspend fun <T> Permits.withPermit(
 public suspend fun <T : Any> Permits.tryWithPermit(
     options: LockOptions = LockOptions.defaults(),
     block: suspend CoroutineScope.(Lease) -> T,
-): T? = tryAcquireAsync(options.leftAtClose()).awaitOrWithdraw { it.orElse(null) }?.let { holdPermit(it).run(block) }
+): T? = tryAcquireAsync(options.leftAtClose()).awaitOrWithdraw { it.orElse(null) }?.let { holdShare(it).run(block) }
 
 /** Runs [block] as [withPermit] does if a permit can be acquired within [wait]. Returns null if it cannot. */
 public suspend fun <T : Any> Permits.tryWithPermit(
@@ -122,7 +122,54 @@ public suspend fun <T : Any> Permits.tryWithPermit(
     block: suspend CoroutineScope.(Lease) -> T,
 ): T? = tryWithPermit(LockOptions.defaults().waitAtMost(wait.toJavaDuration()), block)
 
-private suspend fun holdPermit(lease: Lease): HeldLock = HeldLock(null, lease, currentCoroutineContext()[HeldLock])
+/**
+ * Runs [block] as a reader of the read-write lock [name], and returns its result. Many readers run at a time, and no
+ * writer. Cancellation, a lost lease and the scope of the block are as for [withLock].
+ *
+ * Not reentrant: a nested call behind a writer that waits waits for itself. So does a nested [withWriteLock].
+ *
+ * @throws LockTimeoutException if the wait time passed
+ * @throws io.holdfast.LockStoreException if the store failed, or has no read-write locks
+ * @throws LeaseLostException if the lease was lost before the block had ended
+ */
+public suspend fun <T> LockClient.withReadLock(
+    name: String,
+    options: LockOptions = LockOptions.defaults(),
+    block: suspend CoroutineScope.(Lease) -> T,
+): T = holdShare(acquireReadAsync(name, options.leftAtClose()).awaitOrWithdraw { it }).run(block)
+
+/** Runs [block] as a reader, after a wait of at most [wait]; zero means one attempt. */
+public suspend fun <T> LockClient.withReadLock(
+    name: String,
+    wait: Duration,
+    block: suspend CoroutineScope.(Lease) -> T,
+): T = withReadLock(name, LockOptions.defaults().waitAtMost(wait.toJavaDuration()), block)
+
+/**
+ * Runs [block] as the only writer of the read-write lock [name], and returns its result. A writer that waits stops new
+ * readers. Cancellation, a lost lease and the scope of the block are as for [withLock].
+ *
+ * Not reentrant: a nested call of this function or of [withReadLock] waits for itself.
+ *
+ * @throws LockTimeoutException if the wait time passed
+ * @throws io.holdfast.LockStoreException if the store failed, or has no read-write locks
+ * @throws LeaseLostException if the lease was lost before the block had ended
+ */
+public suspend fun <T> LockClient.withWriteLock(
+    name: String,
+    options: LockOptions = LockOptions.defaults(),
+    block: suspend CoroutineScope.(Lease) -> T,
+): T = holdShare(acquireWriteAsync(name, options.leftAtClose()).awaitOrWithdraw { it }).run(block)
+
+/** Runs [block] as the only writer, after a wait of at most [wait]; zero means one attempt. */
+public suspend fun <T> LockClient.withWriteLock(
+    name: String,
+    wait: Duration,
+    block: suspend CoroutineScope.(Lease) -> T,
+): T = withWriteLock(name, LockOptions.defaults().waitAtMost(wait.toJavaDuration()), block)
+
+/** Permits and shares of a read-write lock are not reentrant, so nested calls do not find the lease. */
+private suspend fun holdShare(lease: Lease): HeldLock = HeldLock(null, lease, currentCoroutineContext()[HeldLock])
 
 private suspend fun LockClient.findHeld(name: String): HeldLock? =
     currentCoroutineContext()[HeldLock]?.enter(this, name)

@@ -56,6 +56,16 @@ class DocumentationTest {
         exports.weight(3).tryWithPermit(10.seconds) { upload(largeReport) } ?: "others export"
     }
 
+    private val prices = CopyOnWriteArrayList<String>()
+
+    private fun show(price: List<String>) = price.size
+
+    private suspend fun reload(locks: LockClient, loaded: List<String>): Int {
+        locks.withWriteLock("catalog", 10.seconds) { prices.addAll(loaded) }
+        val shown = locks.withReadLock("catalog") { show(prices) }
+        return shown
+    }
+
     private suspend fun upload(report: String): String {
         pay(report, 0)
         return report
@@ -68,6 +78,7 @@ class DocumentationTest {
             assertThat(report(locks)).isEqualTo("the report")
             payAll(locks, listOf("order 2", "order 3"))
             exportAll(locks, "small", "large")
+            assertThat(reload(locks, listOf("10"))).isEqualTo(1)
             assertThat(paid).containsExactlyInAnyOrder("order 1", "order 2", "order 3", "small", "large")
             assertThat(locks.localLocks()).isEmpty()
         }

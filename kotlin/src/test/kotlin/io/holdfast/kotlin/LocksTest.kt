@@ -432,6 +432,51 @@ class LocksTest(uri: String) {
         assertThat(other.permits("a", 1).tryWithPermit(5.seconds) { "free" }).isEqualTo("free")
     }
 
+    @Test
+    fun `readers run at once, and a writer is alone`() = test {
+        val bothRead = CompletableDeferred<Unit>()
+        val first = launch {
+            locks.withReadLock("a") {
+                bothRead.await()
+            }
+        }
+        other.withReadLock("a", 10.seconds) { lease ->
+            assertThat(lease.isExclusive).isFalse
+            awaitUntil { locks.getReadWriteLock("a").inspect().holds().size == 2 }
+            assertThat(failureOf { locks.withWriteLock("a", 0.seconds) { } })
+                .isInstanceOf(LockTimeoutException::class.java)
+            bothRead.complete(Unit)
+        }
+        first.join()
+        val token = locks.withWriteLock("a") { lease ->
+            assertThat(lease.isExclusive).isTrue
+            assertThat(failureOf { other.withReadLock("a", 0.seconds) { } })
+                .isInstanceOf(LockTimeoutException::class.java)
+            lease.fencingToken()
+        }
+        assertThat(token).isPositive
+        other.withWriteLock("a", 5.seconds) { }
+    }
+
+    @Test
+    fun `a lost read lock cancels its block, and a cancelled writer lets readers in`() = test {
+        val failure = failureOf {
+            locks.withReadLock("a") { lease ->
+                locks.getReadWriteLock("a").forceReleaseAll()
+                awaitUntil { !lease.isValid }
+                awaitCancellation()
+            }
+        }
+        assertThat(failure).isInstanceOf(LeaseLostException::class.java)
+
+        locks.withReadLock("a") {
+            val writing = launch { other.withWriteLock("a") { } }
+            awaitUntil { locks.getReadWriteLock("a").inspect().waiting() == 1 }
+            writing.cancelAndJoin()
+            assertThat(other.withReadLock("a", 10.seconds) { "read" }).isEqualTo("read")
+        }
+    }
+
     private suspend fun lose(lease: Lease) {
         locks.forceRelease(lease.name())
         awaitUntil { !lease.isValid }
