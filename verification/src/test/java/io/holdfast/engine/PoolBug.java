@@ -44,6 +44,8 @@ public enum PoolBug {
 
     /** A reader joins those that read, although a writer waits. */
     READERS_JOIN_IN_FRONT_OF_A_WRITER,
+    /** Readers are granted their hold while a writer waits behind them, and do not see that. */
+    WRITER_BEHIND_A_GRANT_IS_NOT_SEEN,
     /** The first reader that leaves releases the hold of all. */
     READ_HOLD_IS_RELEASED_WHILE_READ,
     /** A reader whose thread has died is renewed with the others. */
@@ -239,6 +241,12 @@ public enum PoolBug {
             boolean open = super.isOpenFor(waiter, held);
             held.contended = was;
             return open;
+        }
+
+        @Override
+        public void completeWaiter(Waiter waiter, ActiveLease lease) {
+            lease.hold.contended &= PoolBug.this != WRITER_BEHIND_A_GRANT_IS_NOT_SEEN;
+            super.completeWaiter(waiter, lease);
         }
 
         @Override
