@@ -73,11 +73,11 @@ final class DemoCommand implements Callable<Integer> {
             return play(given, "", chosen);
         }
         if (zooKeeper) {
-            try (ZooKeeperEnsemble own = StoreOrOwn.start("ZooKeeper server", () -> ZooKeeperEnsemble.start(1))) {
+            try (ZooKeeperEnsemble own = StoreOrOwn.start(io, "ZooKeeper server", () -> ZooKeeperEnsemble.start(1))) {
                 return play(own.uri() + ZOOKEEPER_OPTIONS, OWN, chosen);
             }
         }
-        try (RedisServer own = StoreOrOwn.start("Redis server", RedisServer::start)) {
+        try (RedisServer own = StoreOrOwn.start(io, "Redis server", RedisServer::start)) {
             return play(own.uri(), OWN, chosen);
         }
     }

@@ -2,6 +2,8 @@ package io.holdfast.demo;
 
 import io.holdfast.cli.console.CliException;
 import io.holdfast.cli.console.ExitCode;
+import io.holdfast.cli.console.Io;
+import io.holdfast.cli.process.Terminal;
 import java.io.UncheckedIOException;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -42,8 +44,11 @@ final class StoreOrOwn {
         return store.strip();
     }
 
-    /** Starts own servers; prints a sentence if that is not possible here. */
-    static <S> S start(String what, Supplier<S> launch) {
+    /** Starts own servers, and tells a person, as that takes seconds; fails with a sentence if it is impossible here. */
+    static <S> S start(Io io, String what, Supplier<S> launch) {
+        if (Terminal.isInteractive()) {
+            io.err().println("Starting its own " + what + "…");
+        }
         try {
             return launch.get();
         } catch (IllegalStateException | UncheckedIOException e) {

@@ -108,7 +108,7 @@ final class TortureCommand implements Callable<Integer> {
             return shared(torture(given, folder, seed), given).run(processes, length, this::progress);
         }
         ServerKind kind = on == null ? ServerKind.SINGLE : on;
-        try (TortureServers servers = StoreOrOwn.start("servers for " + kind, kind::start)) {
+        try (TortureServers servers = StoreOrOwn.start(io, "servers for " + kind, kind::start)) {
             progress("on " + servers.describe());
             return shared(torture(servers.uri(), folder, seed), servers.uri())
                     .with(servers)

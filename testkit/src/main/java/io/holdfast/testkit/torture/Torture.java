@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 
@@ -116,17 +117,20 @@ public final class Torture {
                         new TortureWorker.Setup(uri, LEASE, "", resource.port(), "", prefix, THREADS, shares),
                         folder,
                         recorder)) {
+            progress.accept("starting " + processes + " processes");
             for (int i = 0; i < processes; i++) {
                 workers.start();
             }
             awaitWork(resource, processes * THREADS);
             List<TortureFault> all = new ArrayList<>(faults);
             all.addAll(workers.faults());
+            progress.accept("they use locks, with faults, for " + length.toSeconds() + " s");
             long end = System.nanoTime() + length.toNanos();
             while (System.nanoTime() - end < 0) {
                 Thread.sleep(Math.min(500 + random.nextInt(2_500), length.toMillis()));
                 TortureFault fault = all.get(random.nextInt(all.size()));
-                progress.accept(fault.name());
+                long left = TimeUnit.NANOSECONDS.toSeconds(end - System.nanoTime());
+                progress.accept(fault.name() + ", " + Math.max(0, left) + " s left");
                 make(fault, recorder);
             }
             progress.accept("waiting for the workers to end");
