@@ -8,12 +8,19 @@ import java.sql.SQLNonTransientConnectionException;
 import java.sql.SQLRecoverableException;
 import java.sql.SQLTransactionRollbackException;
 import java.time.Duration;
+import java.time.OffsetDateTime;
+import java.time.temporal.Temporal;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Locale;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** The statements of one kind of database. Stateless. */
 abstract class Dialect {
+
+    /** So that a purge never locks many rows. */
+    static final int PURGED_AT_ONCE = 1000;
 
     /** Ends a query that locks the rows it finds. Not every database has it. */
     static final String LOCKING = " FOR UPDATE";
@@ -45,6 +52,16 @@ abstract class Dialect {
     /** Returns the statement that makes the table of {@link JdbcOnce}. */
     abstract String onceTable(String table);
 
+    /** Returns an expression for the time, as the columns of {@link #onceTable} have it. */
+    String now() {
+        return "CURRENT_TIMESTAMP";
+    }
+
+    /** Returns the type of the driver for these times. */
+    Class<? extends Temporal> timeType() {
+        return OffsetDateTime.class;
+    }
+
     /**
      * Raises the row of a name to the triple of a lease, unless the row's is larger. Waits for another transaction that
      * has raised it, and keeps the row locked until this transaction ends.
@@ -61,12 +78,34 @@ abstract class Dialect {
     abstract boolean insertOnce(Connection connection, String table, OnceRow row) throws SQLException;
 
     /**
-     * Deletes the rows whose time in this column is further back than that, and returns how many there were.
+     * Deletes the rows whose time in this column is further back than that, and returns how many there were. On
+     * PostgreSQL, MySQL and MariaDB no statement deletes more than {@value #PURGED_AT_ONCE}.
      *
      * @param key the column of the primary key
      */
     abstract int deleteOlder(Connection connection, String table, String key, String column, Duration age)
             throws SQLException;
+
+    /**
+     * Returns the next keys after this one of rows that meet a condition on the age, in the order of the keys.
+     *
+     * @param older has one parameter, the age in seconds
+     */
+    static List<String> olderKeys(
+            Connection connection, String table, String key, String older, Duration age, String after)
+            throws SQLException {
+        try (PreparedStatement select = connection.prepareStatement("SELECT " + key + " FROM " + table + " WHERE " + key
+                + " > ? AND " + older + " ORDER BY " + key + " LIMIT " + PURGED_AT_ONCE)) {
+            set(select, after, age.toSeconds());
+            List<String> keys = new ArrayList<>();
+            try (ResultSet rows = select.executeQuery()) {
+                while (rows.next()) {
+                    keys.add(rows.getString(1));
+                }
+            }
+            return keys;
+        }
+    }
 
     /** Returns whether the driver commits an open transaction when the isolation level is set. */
     boolean commitsAtIsolationLevel() {

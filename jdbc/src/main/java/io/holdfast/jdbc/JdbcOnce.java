@@ -2,6 +2,7 @@ package io.holdfast.jdbc;
 
 import static java.util.Objects.requireNonNull;
 
+import io.holdfast.spi.Finding;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -10,6 +11,7 @@ import java.sql.Savepoint;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Set;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
@@ -264,22 +266,23 @@ public final class JdbcOnce {
     }
 
     /**
-     * Checks that the table is there.
+     * Checks that the table is there, with all its columns.
      *
      * @throws IllegalStateException if it is not; the message has the statement that makes it
      * @throws SQLException if the question fails for another reason
      */
     public void requireTable(Connection connection) throws SQLException {
-        try (Statement statement = connection.createStatement();
-                ResultSet rows = statement.executeQuery("SELECT keep_until FROM " + table + " WHERE once_key = ''")) {
-            boolean unused = rows.next();
-        } catch (SQLException e) {
-            if (!Dialect.isMissingTable(e)) {
-                throw e;
-            }
-            throw new IllegalStateException(
-                    "There is no table " + table + " (expected: made by this statement: " + ddl(connection) + ")", e);
-        }
+        new OnceTable(table, Dialect.of(connection)).require(connection);
+    }
+
+    /**
+     * Examines the table for a person: whether it is there with all its columns, how many keys it has, and whether
+     * somebody purges them. Reads the whole table.
+     *
+     * @throws SQLException if a question fails
+     */
+    public List<Finding> diagnose(Connection connection) throws SQLException {
+        return new OnceTable(table, Dialect.of(connection)).diagnose(connection);
     }
 
     /** Returns the statement that makes the table in this database if it is not there. */

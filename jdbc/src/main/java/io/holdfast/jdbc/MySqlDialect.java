@@ -5,7 +5,8 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.util.ArrayList;
+import java.time.LocalDateTime;
+import java.time.temporal.Temporal;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -20,8 +21,6 @@ final class MySqlDialect extends Dialect {
     private static final int LOCK_WAIT_TIMEOUT = 1205;
 
     private static final int DEADLOCK = 1213;
-
-    private static final int PURGED_AT_ONCE = 1000;
 
     @Override
     String guardTable(String table) {
@@ -40,6 +39,16 @@ final class MySqlDialect extends Dialect {
                 + " attempt VARCHAR(36) CHARACTER SET ascii COLLATE ascii_bin NOT NULL, done SMALLINT NOT NULL,"
                 + " result LONGTEXT CHARACTER SET utf8mb4, created_at DATETIME(3) NOT NULL,"
                 + " keep_until DATETIME(3) NOT NULL, name VARCHAR(200) CHARACTER SET utf8mb4 NOT NULL) ENGINE = InnoDB";
+    }
+
+    @Override
+    String now() {
+        return "UTC_TIMESTAMP(3)";
+    }
+
+    @Override
+    Class<? extends Temporal> timeType() {
+        return LocalDateTime.class;
     }
 
     /**
@@ -126,22 +135,6 @@ final class MySqlDialect extends Dialect {
             }
         } while (!page.isEmpty());
         return deleted;
-    }
-
-    private static List<String> olderKeys(
-            Connection connection, String table, String key, String older, Duration age, String after)
-            throws SQLException {
-        try (PreparedStatement select = connection.prepareStatement("SELECT " + key + " FROM " + table + " WHERE " + key
-                + " > ? AND " + older + " ORDER BY " + key + " LIMIT " + PURGED_AT_ONCE)) {
-            set(select, after, age.toSeconds());
-            List<String> keys = new ArrayList<>();
-            try (ResultSet rows = select.executeQuery()) {
-                while (rows.next()) {
-                    keys.add(rows.getString(1));
-                }
-            }
-            return keys;
-        }
     }
 
     @Override
