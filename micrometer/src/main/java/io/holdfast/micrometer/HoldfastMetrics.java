@@ -96,6 +96,32 @@ public final class HoldfastMetrics implements MeterBinder, LockListener {
         bound.computeIfAbsent(requireNonNull(registry, "registry"), added -> new RegistryMeters(added, this));
     }
 
+    /** The ends of a call whose work is done once for each key. */
+    public enum Once {
+        /** The work was done in this call. */
+        DONE,
+        /** The stored result was returned. */
+        REPEATED,
+        /** The key was used with another fingerprint. */
+        CONFLICT,
+        /** A call with the key ran for the whole wait time. */
+        BUSY,
+        /** The work or the database failed, and nothing stayed. */
+        FAILED
+    }
+
+    /**
+     * Counts a call whose work is done once for each key. Spring's {@code @Idempotent} calls it; a program with {@code
+     * JdbcOnce} does so itself, after its commit.
+     *
+     * @param key as for a lock name, for example {@code payment:17}: the tag has its constant part alone
+     */
+    public void once(String key, Once end) {
+        requireNonNull(end, "end");
+        String name = tag.apply(requireNonNull(key, "key"));
+        each(meters -> meters.once(name, end));
+    }
+
     // --- for the gauges ---
 
     /** Returns what the clients hold and wait for. */

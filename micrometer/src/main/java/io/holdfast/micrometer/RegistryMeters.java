@@ -169,6 +169,19 @@ final class RegistryMeters {
                 .register(registry);
     }
 
+    void once(String name, HoldfastMetrics.Once end) {
+        // All ends of a name begin at zero, so that an alert sees the first conflict.
+        for (HoldfastMetrics.Once each : HoldfastMetrics.Once.values()) {
+            Counter counter = counter("holdfast.once", "Calls whose work is done once for each key", "calls")
+                    .tag("name", name)
+                    .tag("outcome", lowerCase(each))
+                    .register(registry);
+            if (each == end) {
+                counter.increment();
+            }
+        }
+    }
+
     private static Counter.Builder counter(String meter, String help, String unit) {
         return Counter.builder(meter).description(help).baseUnit(unit);
     }

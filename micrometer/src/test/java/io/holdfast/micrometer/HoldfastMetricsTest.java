@@ -205,6 +205,20 @@ class HoldfastMetricsTest {
     }
 
     @Test
+    void work_that_is_done_once_is_counted_by_how_its_calls_end() {
+        metrics.once("order:refund:1", HoldfastMetrics.Once.DONE);
+        metrics.once("order:refund:1", HoldfastMetrics.Once.REPEATED);
+        metrics.once("order:refund:2", HoldfastMetrics.Once.REPEATED);
+        assertThat(counter("holdfast.once", "name", "order:refund", "outcome", "done"))
+                .isEqualTo(1);
+        assertThat(counter("holdfast.once", "name", "order:refund", "outcome", "repeated"))
+                .isEqualTo(2);
+        // An alert sees the first one.
+        assertThat(counter("holdfast.once", "name", "order:refund", "outcome", "conflict"))
+                .isZero();
+    }
+
+    @Test
     void a_leadership_has_its_meters_from_the_first_candidate_on() throws Exception {
         try (Leadership leader = client.leadership("billing", term -> {})) {
             await().untilAsserted(() -> assertThat(counter("holdfast.leader.terms", "name", "billing"))
@@ -352,6 +366,7 @@ class HoldfastMetricsTest {
         metrics.reconnected();
         metrics.clockJumped(Duration.ofMinutes(1));
         metrics.elected("nightly", 7);
+        metrics.once("order:refund:1", HoldfastMetrics.Once.REPEATED);
     }
 
     private long timer(String meter, String... tags) {
