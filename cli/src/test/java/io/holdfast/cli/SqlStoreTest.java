@@ -5,9 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.holdfast.LockStoreException;
 import io.holdfast.cli.console.ExitCode;
 import io.holdfast.cli.console.Io;
+import io.holdfast.jdbc.JdbcOnce;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.SQLException;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -24,6 +28,26 @@ class SqlStoreTest {
         assertThat(doctor.exitCode()).as("%s%s", doctor.out(), doctor.err()).isZero();
         assertThat(doctor.out())
                 .contains("OK       version      H2 2.", "OK       storage", "WRITE_DELAY is 0", "0 errors, ");
+    }
+
+    @Test
+    void theDoctorKnowsTheTableOfKeys(@TempDir Path dir) throws SQLException {
+        String database = "jdbc:h2:" + dir.resolve("app") + ";AUTO_SERVER=TRUE";
+        InProcess missing = InProcess.run("doctor", "--store", "memory:once", "--once", database);
+        assertThat(missing.exitCode()).isEqualTo(ExitCode.BAD_CONFIGURATION);
+        assertThat(missing.out()).contains("ERROR    once         There is no table holdfast_once (expected: ");
+        try (Connection connection = DriverManager.getConnection(database)) {
+            JdbcOnce.defaults().createTable(connection);
+        }
+        InProcess there = InProcess.run("doctor", "--store", "memory:once", "--once", database);
+        assertThat(there.exitCode()).as("%s%s", there.out(), there.err()).isZero();
+        assertThat(there.out()).contains("OK       once         holdfast_once has 0 keys, 0 past the time to keep");
+        InProcess away = InProcess.run(
+                "doctor", "--store", "memory:once", "--once", "jdbc:nobody://db/app?user=app&password=s3cret");
+        assertThat(away.exitCode()).isEqualTo(ExitCode.BAD_CONFIGURATION);
+        assertThat(away.out())
+                .contains("ERROR    once         jdbc:nobody://db/app cannot be asked: ")
+                .doesNotContain("s3cret");
     }
 
     /** The driver of PostgreSQL is there: otherwise the message would name it. */

@@ -197,6 +197,7 @@ class ArchitectureTest {
                         CONSOLE,
                         CONSOLE + ".json",
                         CONSOLE + ".web",
+                        JDBC,
                         API,
                         SPI,
                         "picocli"),

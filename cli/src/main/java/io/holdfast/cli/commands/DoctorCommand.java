@@ -10,10 +10,14 @@ import io.holdfast.cli.console.Version;
 import io.holdfast.cli.screen.Output;
 import io.holdfast.cli.screen.Tone;
 import io.holdfast.console.json.Json;
+import io.holdfast.jdbc.JdbcOnce;
 import io.holdfast.spi.Finding;
 import io.holdfast.spi.Finding.Severity;
 import io.holdfast.spi.Names;
 import io.holdfast.spi.StoreHealth;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -22,6 +26,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.UUID;
 import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -47,6 +52,8 @@ import picocli.CommandLine.Option;
         })
 public final class DoctorCommand implements Callable<Integer> {
 
+    private static final String ONCE_VARIABLE = "HOLDFAST_ONCE";
+
     private static final int PAIRS = 100;
     private static final Duration PAIRS_AT_MOST = Duration.ofSeconds(5);
 
@@ -64,6 +71,18 @@ public final class DoctorCommand implements Callable<Integer> {
 
     @Mixin
     private final StoreOption store = new StoreOption();
+
+    @Option(
+            names = "--once",
+            paramLabel = "URL",
+            description = {
+                "Also examines the keys of @Idempotent and JdbcOnce",
+                "in this database; by default $" + ONCE_VARIABLE + "."
+            })
+    private @Nullable String once = System.getenv(ONCE_VARIABLE);
+
+    @Option(names = "--once-table", paramLabel = "NAME", description = "Their table; by default holdfast_once.")
+    private String onceTable = "holdfast_once";
 
     @Option(names = "--json", description = "Print one line of JSON.")
     private boolean json;
@@ -90,6 +109,9 @@ public final class DoctorCommand implements Callable<Integer> {
             } else {
                 findings.addAll(client.diagnose(trialName()));
             }
+        }
+        if (once != null) {
+            examineKeys(once);
         }
         findings.sort(Comparator.comparing(Finding::severity).reversed());
         if (json) {
@@ -128,6 +150,20 @@ public final class DoctorCommand implements Callable<Integer> {
                         ? Finding.ok("latency", text)
                         : Finding.warning(
                                 "latency", text, "run this where the locks are used, or move the store nearer"));
+    }
+
+    private void examineKeys(String url) {
+        try (Connection connection = DriverManager.getConnection(url)) {
+            findings.addAll(JdbcOnce.defaults().table(onceTable).diagnose(connection));
+        } catch (SQLException e) {
+            // A driver that is missing would show the password.
+            String shown = url.replaceFirst("[?;].*", "");
+            findings.add(Finding.error(
+                    "once",
+                    shown + " cannot be asked: "
+                            + String.valueOf(e.getMessage()).replace(url, shown),
+                    "see its address, its user and the driver, whose jar HOLDFAST_DRIVER names"));
+        }
     }
 
     /** Takes and releases a permit, because a user may have the rights for locks only. */
