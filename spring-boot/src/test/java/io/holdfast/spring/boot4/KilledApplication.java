@@ -1,0 +1,190 @@
+package io.holdfast.spring.boot4;
+
+import static java.util.Objects.requireNonNull;
+
+import io.holdfast.spring.Idempotent;
+import io.holdfast.spring.boot.HoldfastAutoConfiguration;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.nio.charset.StandardCharsets;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import java.util.Locale;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.locks.LockSupport;
+import javax.sql.DataSource;
+import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
+import org.springframework.context.annotation.AnnotationConfigApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.core.env.Environment;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DelegatingDataSource;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
+import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.transaction.PlatformTransactionManager;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * Settles the payments that {@link KilledApplicationTest} names on its input, and says what it did on its output. A
+ * line is a key and the number of the step at which the call stops for ever; -1 for none, -2 to say all steps.
+ */
+@Configuration(proxyBeanMethods = false)
+@ImportAutoConfiguration(HoldfastAutoConfiguration.class)
+public class KilledApplication {
+
+    static final int NEVER = -1;
+    static final int SAY_ALL = -2;
+
+    private static final int CALLS_MAX = 20;
+
+    record Receipt(String payment, String attempt) {}
+
+    /** The steps of the call of a thread. Each statement is two: before and after it. */
+    private static final class Steps {
+
+        /** Other threads, such as those of the locks, have none. */
+        static final ThreadLocal<Steps> OF_THREAD = new ThreadLocal<>();
+
+        private final String payment;
+        private final int stopAt;
+        private int passed;
+
+        Steps(String payment, int stopAt) {
+            this.payment = payment;
+            this.stopAt = stopAt;
+        }
+
+        static void pass(String step) {
+            Steps steps = OF_THREAD.get();
+            if (steps == null) {
+                return;
+            }
+            if (steps.stopAt == SAY_ALL) {
+                say("step " + step);
+            } else if (steps.passed++ == steps.stopAt) {
+                say("at " + steps.payment + " " + step);
+                while (true) {
+                    LockSupport.park();
+                }
+            }
+        }
+    }
+
+    @SuppressWarnings("SystemOut") // read by the test
+    private static void say(String line) {
+        // The test knows by the dot that the line is whole.
+        System.out.println(line.lines().findFirst().orElse("") + ".");
+    }
+
+    public static class Payments {
+
+        private final JdbcTemplate jdbc;
+
+        Payments(JdbcTemplate jdbc) {
+            this.jdbc = jdbc;
+        }
+
+        @Idempotent(name = "killed", key = "#id")
+        public Receipt settle(String id) {
+            String attempt = ProcessHandle.current().pid() + "-" + UUID.randomUUID();
+            jdbc.update("INSERT INTO killed_payments (id, attempt) VALUES (?, ?)", id, attempt);
+            return new Receipt(id, attempt);
+        }
+    }
+
+    @Bean
+    DataSource dataSource(Environment environment) {
+        return new DelegatingDataSource(
+                new DriverManagerDataSource(requireNonNull(environment.getProperty("test.database")))) {
+            @Override
+            public Connection getConnection() throws SQLException {
+                return stepping(Connection.class, super.getConnection(), "");
+            }
+        };
+    }
+
+    private static final Set<String> STEPS =
+            Set.of("setAutoCommit", "commit", "rollback", "executeUpdate", "executeQuery");
+
+    /** Returns the object with a step before and after each call that reaches the database. */
+    private static <T> T stepping(Class<T> type, T to, String sql) {
+        return type.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, (proxy, method, args) -> {
+            String what = method.getName();
+            boolean isStep = STEPS.contains(what) || what.endsWith("Savepoint");
+            String step = sql.isEmpty() ? what : sql;
+            if (isStep) {
+                Steps.pass("before " + step);
+            }
+            Object result;
+            try {
+                result = method.invoke(to, args);
+            } catch (InvocationTargetException e) {
+                throw e.getCause();
+            }
+            if (isStep) {
+                Steps.pass("after " + step);
+            }
+            return result instanceof PreparedStatement statement
+                    ? stepping(PreparedStatement.class, statement, verb((String) args[0]))
+                    : result;
+        }));
+    }
+
+    /** Returns the first word, and the table that the effect writes. */
+    private static String verb(String sql) {
+        String verb = sql.substring(0, sql.indexOf(' ')).toUpperCase(Locale.ROOT);
+        return sql.contains("killed_payments") ? verb + " of the effect" : verb + " of the key";
+    }
+
+    @Bean
+    PlatformTransactionManager transactionManager(DataSource source) {
+        return new JdbcTransactionManager(source);
+    }
+
+    @Bean
+    JsonMapper jsonMapper() {
+        return new JsonMapper();
+    }
+
+    @Bean
+    Payments payments(DataSource source) {
+        return new Payments(new JdbcTemplate(source));
+    }
+
+    public static void main(String[] args) throws IOException {
+        try (AnnotationConfigApplicationContext context =
+                        new AnnotationConfigApplicationContext(KilledApplication.class);
+                BufferedReader input = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8))) {
+            Payments payments = context.getBean(Payments.class);
+            say("ready");
+            for (String line = input.readLine(); line != null; line = input.readLine()) {
+                String[] words = line.split(" ");
+                Thread call = new Thread(() -> settle(payments, words[0], Integer.parseInt(words[1])));
+                call.setDaemon(true);
+                call.start();
+            }
+        }
+    }
+
+    private static void settle(Payments payments, String id, int stopAt) {
+        Steps.OF_THREAD.set(new Steps(id, stopAt));
+        for (int i = 0; i < CALLS_MAX; i++) {
+            try {
+                Steps.pass("before the call");
+                Receipt receipt = payments.settle(id);
+                Steps.pass("after the call");
+                say("done " + receipt.payment() + " " + receipt.attempt());
+                return;
+            } catch (RuntimeException e) {
+                // A caller repeats what failed, for example because a busy machine has let its lease run out.
+                say("failed " + e);
+            }
+        }
+    }
+}
