@@ -2,6 +2,7 @@ package io.holdfast.spring.boot;
 
 import io.holdfast.LockClient;
 import io.holdfast.micrometer.HoldfastMetrics;
+import io.holdfast.spring.call.OnceCalls;
 import io.holdfast.spring.declaration.LockedNames;
 import io.micrometer.core.instrument.MeterRegistry;
 import org.springframework.beans.factory.ObjectProvider;
@@ -38,6 +39,11 @@ public final class HoldfastMetricsAutoConfiguration {
         HoldfastMetrics metrics = new HoldfastMetrics(names::tag);
         metrics.bindTo(registry);
         return metrics;
+    }
+
+    @Bean
+    OnceCalls.Meter holdfastOnceMeter(HoldfastMetrics metrics) {
+        return (key, outcome) -> metrics.once(key, HoldfastMetrics.Once.valueOf(outcome.name()));
     }
 
     /** The client needs its listener first, so the gauges get it when both are there. */

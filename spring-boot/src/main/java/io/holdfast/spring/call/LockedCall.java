@@ -200,6 +200,9 @@ record LockedCall(
             return operation.resultType() == Optional.class ? Optional.empty() : null;
         }
         observed.ended("timeout", busy);
+        if (operation.kind().isOnce()) {
+            once.ended(names.iterator().next(), OnceOutcome.BUSY);
+        }
         if (operation.kind() == Kind.REQUEST) {
             throw OnceRequest.running(busy);
         }

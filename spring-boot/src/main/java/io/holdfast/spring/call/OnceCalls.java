@@ -1,8 +1,11 @@
 package io.holdfast.spring.call;
 
+import io.holdfast.spring.declaration.LazyBean;
 import io.holdfast.spring.declaration.LockedDefinitionException;
 import io.holdfast.spring.declaration.LockedOperation;
+import java.util.HashSet;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
@@ -27,6 +30,20 @@ public final class OnceCalls {
          */
         @Nullable
         Object run(String key, LockedCall call, @Nullable EvaluationContext context, Method method) throws Throwable;
+
+        /** Returns what two works have in common if their keys are in one table. */
+        Object table();
+
+        /** Deletes the keys of the table that were kept for long enough, and returns how many there were. */
+        int purge() throws Exception;
+    }
+
+    /** Counts the calls, by how they ended. */
+    @FunctionalInterface
+    public interface Meter {
+
+        /** @param key the name of the lock */
+        void ended(String key, OnceOutcome outcome);
     }
 
     /** The method itself, and all that it is to hold inside. */
@@ -39,9 +56,13 @@ public final class OnceCalls {
     private final SingletonSupplier<OnceJson> json;
     private final Map<LockedOperation, Work> works = new ConcurrentHashMap<>();
     private final Map<LockedOperation, Boolean> declared = new ConcurrentHashMap<>();
+    private final Set<Object> probed = ConcurrentHashMap.newKeySet();
+    private final LazyBean<Meter> meter;
 
     public OnceCalls(ConfigurableListableBeanFactory beans) {
         this.beans = beans;
+        this.meter =
+                new LazyBean<>(() -> beans.getBeanProvider(Meter.class).getIfAvailable(() -> (key, outcome) -> {}));
         this.json = SingletonSupplier.ofNullable(() -> OnceJson.of(beans));
     }
 
@@ -52,9 +73,31 @@ public final class OnceCalls {
         }
     }
 
-    /** Returns how many methods do their work once. */
-    public int count() {
-        return declared.size();
+    void ended(String key, OnceOutcome outcome) {
+        meter.get().ended(key, outcome);
+    }
+
+    /** Returns whether nobody has asked for this before. */
+    boolean isFirst(Object probe) {
+        return probed.add(probe);
+    }
+
+    /** Returns whether a method of the beans that were made so far does its work once. */
+    public boolean isUsed() {
+        return !declared.isEmpty();
+    }
+
+    /** Deletes the keys that were kept for long enough, of all methods, and returns how many there were. */
+    public int purge() throws Exception {
+        Set<Object> tables = new HashSet<>();
+        int deleted = 0;
+        for (LockedOperation operation : declared.keySet()) {
+            Work work = work(operation);
+            if (tables.add(work.table())) {
+                deleted += work.purge();
+            }
+        }
+        return deleted;
     }
 
     /**
@@ -82,7 +125,7 @@ public final class OnceCalls {
                 "org.springframework.jdbc.datasource.DataSourceUtils",
                 "spring-jdbc",
                 "org.springframework.boot:spring-boot-starter-jdbc or -data-jpa");
-        return OnceTransaction.of(beans, operation, json.get());
+        return OnceTransaction.of(beans, operation, json.get(), this);
     }
 
     private static void require(LockedOperation operation, String type, String what, String dependency) {

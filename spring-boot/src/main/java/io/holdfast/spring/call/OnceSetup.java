@@ -10,6 +10,7 @@ import io.holdfast.spring.declaration.Once;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.Arrays;
+import java.util.List;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.NoSuchBeanDefinitionException;
@@ -36,9 +37,15 @@ final class OnceSetup {
     private final LockedOperation operation;
     private final Once rules;
     private final @Nullable OnceJson json;
+    private final OnceCalls calls;
 
     /** @param json null: the application has no mapper */
-    OnceSetup(ConfigurableListableBeanFactory beans, LockedOperation operation, @Nullable OnceJson json) {
+    OnceSetup(
+            ConfigurableListableBeanFactory beans,
+            LockedOperation operation,
+            @Nullable OnceJson json,
+            OnceCalls calls) {
+        this.calls = calls;
         this.beans = beans;
         this.operation = operation;
         this.rules = requireNonNull(operation.once());
@@ -51,9 +58,7 @@ final class OnceSetup {
         TransactionDefinition definition = definition(own);
         PlatformTransactionManager manager = manager(own);
         DataSource source = source(manager);
-        JdbcOnce once = beans.getBeanProvider(JdbcOnce.class)
-                .getIfAvailable(JdbcOnce::defaults)
-                .keepFor(rules.keepFor());
+        JdbcOnce keys = beans.getBeanProvider(JdbcOnce.class).getIfAvailable(JdbcOnce::defaults);
         if (json == null && needsJson()) {
             throw refused(
                     "its " + (returnsNothing() ? "arguments" : "result and arguments")
@@ -66,9 +71,13 @@ final class OnceSetup {
                 .equalsIgnoreCase(beans.getBean(Environment.class)
                         .getProperty("holdfast.startup", "")
                         .strip())) {
-            probe(manager, source, once);
+            // One question for all methods, so a database that is away is waited for once.
+            if (calls.isFirst(List.of(manager, source, keys))) {
+                probe(manager, source, keys);
+            }
         }
-        return new OnceTransaction(operation, manager, definition, source, once, json);
+        return new OnceTransaction(
+                operation, manager, definition, source, keys, keys.keepFor(rules.keepFor()), json, calls);
     }
 
     private boolean returnsNothing() {

@@ -33,6 +33,7 @@ import org.springframework.transaction.TransactionStatus;
  * Does the work of one method once for each key: the key, the result and the effects of the method are in one
  * transaction. The method runs inside of it, so its own {@code @Transactional} joins.
  *
+ * @param keys the bean or the default, whose identity is that of the table
  * @param json null: the method has no result, and its fingerprint is an expression or empty
  */
 record OnceTransaction(
@@ -40,13 +41,18 @@ record OnceTransaction(
         PlatformTransactionManager manager,
         TransactionDefinition definition,
         DataSource source,
+        JdbcOnce keys,
         JdbcOnce once,
-        @Nullable OnceJson json)
+        @Nullable OnceJson json,
+        OnceCalls calls)
         implements OnceCalls.Work {
 
     static OnceCalls.Work of(
-            ConfigurableListableBeanFactory beans, LockedOperation operation, @Nullable OnceJson json) {
-        return new OnceSetup(beans, operation, json).work();
+            ConfigurableListableBeanFactory beans,
+            LockedOperation operation,
+            @Nullable OnceJson json,
+            OnceCalls calls) {
+        return new OnceSetup(beans, operation, json, calls).work();
     }
 
     /** Carries what the method throws past JdbcOnce, whose own exceptions become those of Spring. */
@@ -60,9 +66,17 @@ record OnceTransaction(
     }
 
     /** Ends the work of a request that the method answers with a failure of the server: nothing of it may stay. */
+    @SuppressWarnings("serial") // it never leaves the thread
     private static final class FailedAnswer extends RuntimeException {
 
         private static final long serialVersionUID = 1;
+
+        private final transient @Nullable Object answer;
+
+        FailedAnswer(@Nullable Object answer) {
+            super(null, null, false, false);
+            this.answer = answer;
+        }
     }
 
     /** Receives the result of the method if it runs in this call. */
@@ -78,28 +92,66 @@ record OnceTransaction(
     public @Nullable Object run(
             String key, LockedCall call, @Nullable EvaluationContext context, OnceCalls.Method method)
             throws Throwable {
-        String fingerprint = fingerprint(call, context);
-        Ran here = new Ran();
+        OnceOutcome outcome = OnceOutcome.FAILED;
+        try {
+            Ran here = new Ran();
+            String stored = commit(key, fingerprint(call, context), method, here);
+            outcome = here.ran ? OnceOutcome.DONE : OnceOutcome.REPEATED;
+            return here.ran ? here.result : replay(stored);
+        } catch (OnceConflictException e) {
+            outcome = OnceOutcome.CONFLICT;
+            throw isRequest() ? OnceRequest.conflict(e) : e;
+        } catch (FailedAnswer e) {
+            return e.answer;
+        } finally {
+            calls.ended(key, outcome);
+        }
+    }
+
+    /** Returns what is stored for the key when the transaction has ended. */
+    private @Nullable String commit(String key, String fingerprint, OnceCalls.Method method, Ran here)
+            throws Throwable {
         TransactionStatus status = manager.getTransaction(definition);
         String stored;
         try {
             stored = inTransaction(key, fingerprint, method, here);
         } catch (Throwable e) {
             rollBack(status, e);
-            if (e instanceof FailedAnswer) {
-                return here.result;
-            }
-            throw isRequest() && e instanceof OnceConflictException conflict ? OnceRequest.conflict(conflict) : e;
+            throw e;
         }
         manager.commit(status);
-        if (here.ran) {
-            return here.result;
-        }
+        return stored;
+    }
+
+    private @Nullable Object replay(@Nullable String stored) {
         Object result = read(stored);
         if (isRequest()) {
             OnceRequest.markReplayed();
         }
         return result;
+    }
+
+    @Override
+    public Object table() {
+        return List.of(source, keys);
+    }
+
+    @Override
+    public int purge() throws SQLException {
+        try (Connection connection = source.getConnection()) {
+            boolean commits = connection.getAutoCommit();
+            if (!commits) {
+                connection.setAutoCommit(true);
+            }
+            try {
+                return keys.purge(connection);
+            } finally {
+                if (!commits) {
+                    // A pool that hands out such connections expects them back so.
+                    connection.setAutoCommit(false);
+                }
+            }
+        }
     }
 
     private @Nullable String inTransaction(String key, String fingerprint, OnceCalls.Method method, Ran here)
@@ -110,7 +162,7 @@ record OnceTransaction(
                 here.result = proceed(method);
                 here.ran = true;
                 if (isRequest() && OnceRequest.isFailure(here.result)) {
-                    throw new FailedAnswer();
+                    throw new FailedAnswer(here.result);
                 }
                 return write(here.result);
             });

@@ -50,6 +50,11 @@ public enum Kind {
         return this == PERMITS ? "permit" : "lock";
     }
 
+    /** Returns what a method of this kind is, for people. */
+    String adjective() {
+        return this == PERMITS ? "limited" : isOnce() ? "idempotent" : "locked";
+    }
+
     /** Returns the words for several of them, if there is no acquisition of several; empty for locks. */
     public String feature() {
         return feature;

@@ -1,7 +1,10 @@
 package io.holdfast.spring.declaration;
 
+import java.util.Comparator;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /** Lists the locked methods of the beans that were made so far, for people to read. Thread-safe. */
@@ -14,17 +17,15 @@ public final class LockedMethods {
         operations.put(operation.describe() + " " + operation.kind(), operation);
     }
 
-    /** Returns how many methods are locked, and how many are limited if there are any, for people. */
+    /** Returns how many methods are locked, and how many are limited and idempotent if there are any, for people. */
     public String describeCount() {
-        String limited = count(true, "limited");
-        return count(false, "locked") + (limited.startsWith("0 ") ? "" : ", " + limited);
-    }
-
-    private String count(boolean isLimited, String what) {
-        long count = operations.values().stream()
-                .filter(each -> (each.kind() == Kind.PERMITS) == isLimited)
-                .count();
-        return count + " " + what + (count == 1 ? " method" : " methods");
+        Map<String, Long> counts = operations.values().stream()
+                .collect(Collectors.groupingBy(each -> each.kind().adjective(), TreeMap::new, Collectors.counting()));
+        counts.putIfAbsent(Kind.LOCK.adjective(), 0L);
+        return counts.entrySet().stream()
+                .sorted(Comparator.comparing(each -> !each.getKey().equals(Kind.LOCK.adjective())))
+                .map(each -> each.getValue() + " " + each.getKey() + (each.getValue() == 1 ? " method" : " methods"))
+                .collect(Collectors.joining(", "));
     }
 
     /** Returns the declarations, sorted by class and method. */

@@ -268,7 +268,8 @@ public final class OperationReader {
                 returns != Returns.VALUE,
                 method,
                 "its work ends after it has returned, and a transaction belongs to one thread",
-                "a method that returns its result, with @Locked and JdbcOnce for others");
+                "a method that returns its result, which others call on a thread that may wait, for example by"
+                        + " Mono.fromCallable(…).subscribeOn(Schedulers.boundedElastic())");
         refuseIf(
                 annotation.kind() == Kind.ONCE && annotation.key().isEmpty() && !hasKeyParameter(method),
                 method,

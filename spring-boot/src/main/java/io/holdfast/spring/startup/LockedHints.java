@@ -1,5 +1,7 @@
 package io.holdfast.spring.startup;
 
+import io.holdfast.spring.Idempotent;
+import io.holdfast.spring.IdempotentRequest;
 import io.holdfast.spring.declaration.Expressions;
 import io.holdfast.spring.declaration.LockedRoot;
 import io.holdfast.spring.declaration.OperationReader;
@@ -7,11 +9,14 @@ import java.lang.reflect.Method;
 import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import org.springframework.aot.hint.BindingReflectionHintsRegistrar;
 import org.springframework.aot.hint.MemberCategory;
 import org.springframework.aot.hint.ReflectionHints;
 import org.springframework.beans.factory.aot.BeanRegistrationAotContribution;
 import org.springframework.beans.factory.aot.BeanRegistrationAotProcessor;
 import org.springframework.beans.factory.support.RegisteredBean;
+import org.springframework.core.annotation.MergedAnnotations;
+import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
 import org.springframework.util.ReflectionUtils;
 
 /**
@@ -19,6 +24,18 @@ import org.springframework.util.ReflectionUtils;
  * reflection. {@link io.holdfast.spring.LockKey} and {@link io.holdfast.spring.Leader} need none.
  */
 final class LockedHints implements BeanRegistrationAotProcessor {
+
+    /** By {@link io.holdfast.spring.call.OnceCalls} and the checks of requests. */
+    private static final List<String> LOOKED_FOR = List.of(
+            "io.holdfast.jdbc.JdbcOnce",
+            "org.springframework.jdbc.datasource.DataSourceUtils",
+            "tools.jackson.databind.json.JsonMapper",
+            "com.fasterxml.jackson.databind.ObjectMapper",
+            "org.springframework.web.bind.annotation.ResponseBody",
+            "org.springframework.http.HttpEntity",
+            "org.springframework.web.multipart.MultipartFile",
+            "jakarta.servlet.ServletResponse",
+            "jakarta.servlet.http.Part");
 
     @Override
     public @Nullable BeanRegistrationAotContribution processAheadOfTime(RegisteredBean bean) {
@@ -38,6 +55,20 @@ final class LockedHints implements BeanRegistrationAotProcessor {
                     .flatMap(method -> Arrays.stream(method.getParameterTypes()))
                     .filter(parameter -> !parameter.isPrimitive())
                     .forEach(parameter -> hints.registerType(parameter, MemberCategory.INVOKE_PUBLIC_METHODS));
+            marked.stream().filter(LockedHints::isOnce).forEach(method -> registerOnce(hints, method));
         };
+    }
+
+    private static boolean isOnce(Method method) {
+        MergedAnnotations annotations = MergedAnnotations.from(method, SearchStrategy.TYPE_HIERARCHY);
+        return annotations.isPresent(Idempotent.class) || annotations.isPresent(IdempotentRequest.class);
+    }
+
+    /** Registers what becomes JSON and back, and the types that are looked for by their names. */
+    private static void registerOnce(ReflectionHints hints, Method method) {
+        BindingReflectionHintsRegistrar json = new BindingReflectionHintsRegistrar();
+        json.registerReflectionHints(hints, method.getGenericReturnType());
+        json.registerReflectionHints(hints, method.getGenericParameterTypes());
+        LOOKED_FOR.forEach(name -> hints.registerTypeIfPresent(LockedHints.class.getClassLoader(), name));
     }
 }

@@ -3,6 +3,7 @@ package io.holdfast.spring.boot4;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.springframework.aot.hint.predicate.RuntimeHintsPredicates.reflection;
 
+import io.holdfast.jdbc.JdbcOnce;
 import io.holdfast.spring.boot.HoldfastProperties;
 import io.holdfast.testkit.servers.RedisServer;
 import java.io.File;
@@ -61,6 +62,12 @@ class AotTest {
         assertThat(reflection().onMethodInvocation(AotApplication.Request.class, "siteId"))
                 .as("the key's property")
                 .accepts(hints);
+        assertThat(reflection().onMethodInvocation(AotApplication.Receipt.class, "number"))
+                .as("the stored result")
+                .accepts(hints);
+        assertThat(reflection().onType(JdbcOnce.class))
+                .as("looked for by its name")
+                .accepts(hints);
         assertThat(reflection().onMethodInvocation(ReflectionUtils.findMethod(AotApplication.Work.class, "instead")))
                 .as("the fallback")
                 .accepts(hints);
@@ -117,6 +124,7 @@ class AotTest {
             assertThat(jvm.waitFor()).as("%s", said).isZero();
             assertThat(said).contains("led aot");
             assertThat(said).contains("limited aot by true");
+            assertThat(said).contains("settled [Receipt[id=17, number=1]], [Receipt[id=17, number=1]]");
             assertThat(said).contains("answer report:17 by true, marked:t1, AotApplication$Work$$SpringCGLIB$$0");
         }
     }

@@ -15,6 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.TransactionStatus;
@@ -133,7 +134,7 @@ public class IdempotentAtStartTest {
             ShortTime        | keepFor: "100ms"
             Private          | a private method cannot be intercepted, so it would run at each call
             Final            | a final method cannot be intercepted, so it would run at each call
-            Stage            | a transaction belongs to one thread
+            Stage            | Mono.fromCallable(…).subscribeOn(Schedulers.boundedElastic())
             NewTransaction   | its effects would be committed without the key
             ReadOnly         | read-only
             OtherManager     | "a" is not that of its @Transactional, "b"
@@ -157,6 +158,15 @@ public class IdempotentAtStartTest {
         empty.withBean(Good.class)
                 .withPropertyValues("holdfast.startup=lazy")
                 .run(started -> assertThat(started).hasNotFailed());
+    }
+
+    @Test
+    void a_table_of_an_older_version_is_named_with_its_missing_column() {
+        String name = "older" + UUID.randomUUID();
+        ApplicationContextRunner older = OnceContexts.h2(name);
+        older.run(started ->
+                started.getBean(JdbcTemplate.class).execute("ALTER TABLE holdfast_once DROP COLUMN keep_until"));
+        refused(older, Good.class, "The table holdfast_once has no column keep_until");
     }
 
     @Test

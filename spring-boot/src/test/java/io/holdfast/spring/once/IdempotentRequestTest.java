@@ -2,8 +2,14 @@ package io.holdfast.spring.once;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.holdfast.Lease;
+import io.holdfast.LockClient;
+import io.holdfast.LockTimeoutException;
 import io.holdfast.jdbc.JdbcOnce;
+import io.holdfast.jdbc.OnceConflictException;
+import io.holdfast.spring.Idempotent;
 import io.holdfast.spring.IdempotentRequest;
+import io.holdfast.spring.IdempotentRequestException;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -29,9 +35,11 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.http.ResponseEntity;
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestBody;
 import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.bind.annotation.RestControllerAdvice;
 
 /** What clients receive over HTTP that repeat a request. */
 class IdempotentRequestTest {
@@ -80,12 +88,47 @@ class IdempotentRequestTest {
             return number % 2 == 1 ? ResponseEntity.status(503).body("down") : ResponseEntity.ok("up " + number);
         }
 
+        @PostMapping("/callbacks")
+        @Idempotent(name = "callback", key = "#payment.id", waitTime = "0")
+        public int callback(@RequestBody Payment payment) {
+            return effect(payment.id());
+        }
+
         @PostMapping("/slow")
         @IdempotentRequest
         int slow(@RequestBody Payment payment) throws InterruptedException {
             begun.countDown();
             assertThat(gate.await(60, TimeUnit.SECONDS)).isTrue();
             return effect(payment.id());
+        }
+    }
+
+    /** As docs/idempotent.md has it. */
+    @RestControllerAdvice
+    static class Answers {
+
+        record Answer(String code, String msg) {}
+
+        @ExceptionHandler
+        ResponseEntity<Answer> refused(IdempotentRequestException e) {
+            String code = switch (e.getStatusCode().value()) {
+                case 400 -> "NO_IDEMPOTENCY_KEY";
+                case 409 -> "STILL_RUNNING";
+                default -> "KEY_USED_FOR_ANOTHER_REQUEST";
+            };
+            return ResponseEntity.status(e.getStatusCode())
+                    .body(new Answer(code, e.getBody().getDetail()));
+        }
+
+        @ExceptionHandler
+        ResponseEntity<Answer> otherWork(OnceConflictException e) { // of @Idempotent
+            return ResponseEntity.status(422)
+                    .body(new Answer("KEY_USED_FOR_ANOTHER_REQUEST", "This was sent with other contents."));
+        }
+
+        @ExceptionHandler
+        ResponseEntity<Answer> busy(LockTimeoutException e) {
+            return ResponseEntity.status(409).body(new Answer("STILL_RUNNING", "Try again later."));
         }
     }
 
@@ -115,7 +158,11 @@ class IdempotentRequestTest {
     @BeforeEach
     void start() {
         RUNS.set(0);
-        application = new SpringApplicationBuilder(Application.class)
+        start(Application.class);
+    }
+
+    private void start(Class<?>... sources) {
+        application = new SpringApplicationBuilder(sources)
                 .web(WebApplicationType.SERVLET)
                 .properties("server.port=0", "holdfast.store=memory:requests", "spring.main.banner-mode=off")
                 .run();
@@ -182,6 +229,35 @@ class IdempotentRequestTest {
         assertThat(send("/payments", 7, "Idempotency-Key", key).statusCode()).isEqualTo(201);
         refused(send("/payments", 8, "Idempotency-Key", key), 422, "another request");
         assertThat(effects()).isEqualTo(1);
+    }
+
+    @Test
+    void a_handler_of_the_application_answers_in_its_own_form() throws Exception {
+        stop();
+        start(Application.class, Answers.class);
+        HttpResponse<String> missing = send("/payments", 7);
+        assertThat(missing.statusCode()).isEqualTo(400);
+        assertThat(missing.body())
+                .startsWith("{\"code\":\"NO_IDEMPOTENCY_KEY\",\"msg\":\"This request needs one header ");
+        send("/payments", 7, "Idempotency-Key", key);
+        HttpResponse<String> other = send("/payments", 8, "Idempotency-Key", key);
+        assertThat(other.statusCode()).isEqualTo(422);
+        assertThat(other.body())
+                .isEqualTo(
+                        "{\"code\":\"KEY_USED_FOR_ANOTHER_REQUEST\",\"msg\":\"The Idempotency-Key of this request was"
+                                + " used for another request.\"}");
+        HttpResponse<String> callback = send("/callbacks", 7);
+        assertThat(callback.statusCode()).as(callback.body()).isEqualTo(200);
+        assertThat(send("/callbacks", 8).body())
+                .isEqualTo(
+                        "{\"code\":\"KEY_USED_FOR_ANOTHER_REQUEST\",\"msg\":\"This was sent with other contents.\"}");
+        try (LockClient elsewhere = LockClient.connect("memory:requests");
+                Lease held = elsewhere.acquire("callback:" + id)) {
+            assertThat(send("/callbacks", 7).body())
+                    .isEqualTo("{\"code\":\"STILL_RUNNING\",\"msg\":\"Try again later.\"}");
+            assertThat(held.isValid()).isTrue();
+        }
+        assertThat(effects()).isEqualTo(2);
     }
 
     @Test

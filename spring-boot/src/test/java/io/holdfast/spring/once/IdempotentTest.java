@@ -10,6 +10,7 @@ import io.holdfast.spring.Idempotent;
 import io.holdfast.spring.Locked;
 import java.io.IOException;
 import java.math.BigDecimal;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -29,6 +30,9 @@ import org.springframework.context.ApplicationContext;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.support.TransactionTemplate;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
 
 /** What a second call receives, and that the key is committed with the effects or not at all. */
 class IdempotentTest {
@@ -282,6 +286,21 @@ class IdempotentTest {
                 assertThat(each.get(30, TimeUnit.SECONDS)).isEqualTo(2);
             }
             assertThat(effects(jdbc)).isEqualTo(2);
+        });
+    }
+
+    /** A method that returns a publisher, a stage or a coroutine is refused, and these are the ways out. */
+    @Test
+    void publishers_and_stages_call_it_on_a_thread_that_may_wait() {
+        run((payments, jdbc, context) -> {
+            Mono<Integer> mono =
+                    Mono.fromCallable(() -> payments.number(id, 7, "")).subscribeOn(Schedulers.boundedElastic());
+            assertThat(Flux.merge(mono, mono).collectList().block(Duration.ofMinutes(1)))
+                    .containsExactly(1, 1);
+            assertThat(CompletableFuture.supplyAsync(() -> payments.number(id, 7, ""))
+                            .get(60, TimeUnit.SECONDS))
+                    .isEqualTo(1);
+            assertThat(effects(jdbc)).isEqualTo(1);
         });
     }
 
