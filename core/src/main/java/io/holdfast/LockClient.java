@@ -73,6 +73,9 @@ import org.jspecify.annotations.Nullable;
  * {@link #getReadWriteLock} are other things of a name: permits, a leader, and a lock with many readers, of which {@link
  * #acquireRead(String) acquireRead} and {@link #acquireWrite(String) acquireWrite} have the forms of the first two rows.
  *
+ * <p>A lock says "not at the same time". For work that must be done once, whenever it is asked for again, see {@code
+ * JdbcOnce} of the module holdfast-jdbc, and {@code @Idempotent} in Spring.
+ *
  * <p>All asynchronous forms throw a mistake of the caller (null, a bad name or length) at once; every other outcome (a
  * closed client, a failing store, a wait that ended) completes the stage. Dependents that are added by {@code …Async}
  * methods without an executor run on the client's callback executor. If that executor has not begun to deliver a lease
