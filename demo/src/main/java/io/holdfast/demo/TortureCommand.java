@@ -1,7 +1,6 @@
 package io.holdfast.demo;
 
 import io.holdfast.LockClient;
-import io.holdfast.LockStoreException;
 import io.holdfast.cli.console.CliException;
 import io.holdfast.cli.console.ExitCode;
 import io.holdfast.cli.console.Io;
@@ -116,21 +115,14 @@ final class TortureCommand implements Callable<Integer> {
         }
     }
 
-    /** Adds permits and a read-write lock, if the store has them. */
+    /** Adds permits and a read-write lock, if the store has them: it has both or neither. */
     private Torture shared(Torture torture, String uri) {
         try (LockClient client = LockClient.connect(uri)) {
-            return hasShares(client) ? torture.withShares() : torture;
-        }
-    }
-
-    /** A store that has permits has read-write locks. */
-    private boolean hasShares(LockClient client) {
-        try {
-            client.permits("torture", 1).tryRun(permit -> {});
-            return true;
-        } catch (LockStoreException e) {
-            progress("without permits and readers: " + e.getMessage());
-            return false;
+            if (client.hasPermits()) {
+                return torture.withShares();
+            }
+            progress("without permits and readers, which this store does not have");
+            return torture;
         }
     }
 
