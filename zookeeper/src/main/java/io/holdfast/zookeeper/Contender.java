@@ -20,8 +20,9 @@ import org.jspecify.annotations.Nullable;
  * A holder id of this client: executes its commands and events by means of its node in the folder of a lock or a pool.
  * The id holds when its node fits ({@link QueueSnapshot}).
  *
- * <p>Invariant: a grant or renewal is answered only after this session committed a write to the node while the node
- * fitted. Its time is counted from the sending of that write.
+ * <p>Invariant: a grant or renewal is answered only after this session committed a write to the node, the create or a
+ * later one. Its time is counted from the sending of that write. A renewal writes while the node fits, and so does a
+ * grant of a pool.
  *
  * <p>Commands and events run in a {@link SerialQueue}. Only its work uses the fields that are not final.
  */
@@ -130,11 +131,15 @@ final class Contender {
         if (folder.isPool()) {
             return folder.look(now).thenCompose(queue -> looked(now, queue));
         }
-        // The node before it was most likely the first, so ours is now. The write that a grant needs is sent with the
-        // look.
-        return node.write(now, requireNonNull(wanted).leaseMillis(), null).thenApply(proof -> {
+        // The node before it was most likely the first, so ours is now. A grant rests on the create if that is recent.
+        // Otherwise it needs a write, which is sent with the look.
+        Proof recent = hold.recentProof();
+        CompletableFuture<@Nullable Proof> proving = recent != null
+                ? folder.look(now).thenApply(recent::seeing)
+                : node.write(now, requireNonNull(wanted).leaseMillis(), null).thenApply(proof -> proof);
+        return proving.thenApply(proof -> {
             if (proof != null && node.isIn(now, proof.queue()) && node.place() == Place.FITS) {
-                pushed(now, proof);
+                pushed(now, recent != null || now.shows(proof.promise()) ? proof : null);
             }
             return true;
         });
@@ -147,13 +152,13 @@ final class Contender {
         }
         return node.write(now, requireNonNull(wanted).leaseMillis(), queue).thenApply(proof -> {
             if (proof != null) {
-                pushed(now, proof);
+                pushed(now, now.shows(proof.promise()) ? proof : null);
             }
             return true;
         });
     }
 
-    private void pushed(Session now, Proof proof) {
+    private void pushed(Session now, @Nullable Proof proof) {
         hold.pushed(now, node, requireNonNull(wanted), proof);
     }
 
@@ -251,9 +256,13 @@ final class Contender {
             if (!node.isIn(now, queue)) {
                 return attempt(request, attempts - 1);
             }
-            return node.place() == Place.FITS
-                    ? grant(now, request, attempts, node.prove(now, request.leaseMillis(), queue))
-                    : completed(node.busy(now, queue));
+            if (node.place() != Place.FITS) {
+                return completed(node.busy(now, queue));
+            }
+            Proof made = hold.takeProof();
+            return made != null
+                    ? granted(now, request, made.seeing(queue))
+                    : grant(now, request, attempts, node.prove(now, request.leaseMillis(), queue));
         });
     }
 
@@ -300,6 +309,9 @@ final class Contender {
                             : grant(now, request, attempts, node.write(now, request.leaseMillis(), queue));
                 }
                 Busy busy = node.busy(now, queue);
+                if (now.shows(promise) && !folder.isPool()) {
+                    hold.made(new Proof(stat, queue, promise));
+                }
                 return request.queue()
                         ? node.announce(now, queue).thenApply(told -> busy)
                         : delete().thenApply(deleted -> busy);

@@ -26,7 +26,7 @@ final class HoldState {
 
     private long sequence; // of exact settings
     private boolean confirmed; // whether an answer has granted the hold to the engine
-    private @Nullable Proof proof; // from the time when the node began to fit, until it is used
+    private @Nullable Proof proof; // the last write to a node that waits or has just begun to fit, until it is used
 
     /** The session in which the name is held, or zero. Read on any thread. */
     private volatile long heldIn = NOT_HELD;
@@ -98,21 +98,36 @@ final class HoldState {
         watch.begin(now, node.path(), proof.queue().waiting());
     }
 
-    /** Grants the name to a waiter whose node began to fit. It goes to the next node unless soon confirmed. */
-    void pushed(Session now, OwnNode node, AcquireRequest request, Proof written) {
-        proof = now.shows(written.promise()) ? written : null;
+    /** Notes the create of a node that waits. */
+    void made(Proof created) {
+        proof = created;
+    }
+
+    /**
+     * Grants the name to a waiter whose node began to fit. It goes to the next node unless soon confirmed.
+     *
+     * @param written the write on which the grant rests; null if it takes another one
+     */
+    void pushed(Session now, OwnNode node, AcquireRequest request, @Nullable Proof written) {
+        proof = written;
         lifetime.last(Math.min(request.leaseMillis(), 3 * request.pollMillis()));
         heldIn = now.id();
         watch.begin(now, node.path(), 0);
         store.tell(listener -> listener.granted(folder.name(), holderId));
     }
 
-    /** Returns the write that was made when the node began to fit, but only once; null if it is too old. */
+    /** Returns the last write for a grant, but only once; null if it is too old. */
     @Nullable
     Proof takeProof() {
-        Proof made = proof;
+        Proof made = recentProof();
         proof = null;
-        return made != null && made.isFresh(store.time()) ? made.asOfNow(store.time()) : null;
+        return made == null ? null : made.asOfNow(store.time());
+    }
+
+    /** Returns the last write, with the promise that it had; null if it is too old. */
+    @Nullable
+    Proof recentProof() {
+        return proof != null && proof.isFresh(store.time()) ? proof : null;
     }
 
     void nodeGone() {

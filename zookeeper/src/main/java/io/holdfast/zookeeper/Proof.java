@@ -20,6 +20,11 @@ record Proof(Stat stat, QueueSnapshot queue, Session.Promise promise) {
         return new Proof(stat, queue, new Session.Promise(leftMillis(time), ClockReading.now(time), promise.backed()));
     }
 
+    /** Returns this proof with what a later look has shown. */
+    Proof seeing(QueueSnapshot later) {
+        return new Proof(stat, later, promise);
+    }
+
     /** Returns whether nearly all of the promise is left. */
     boolean isFresh(TimeSource time) {
         return leftMillis(time) >= promise.millis() - promise.millis() / 10;
