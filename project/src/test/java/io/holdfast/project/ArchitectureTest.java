@@ -104,6 +104,7 @@ class ArchitectureTest {
     private static final String ZOOKEEPER = "io.holdfast.zookeeper";
     private static final String MICROMETER = "io.holdfast.micrometer";
     private static final String OPENTELEMETRY = "io.holdfast.opentelemetry";
+    private static final String CDI = "io.holdfast.cdi";
     private static final String CONSOLE = "io.holdfast.console";
     private static final String CLI = "io.holdfast.cli";
     private static final String HISTORY = "io.holdfast.history";
@@ -164,6 +165,17 @@ class ArchitectureTest {
                 new Room(ZOOKEEPER, ZOOKEEPER, SPI, "org.apache.curator..", "org.apache.zookeeper.."),
                 new Room(MICROMETER, MICROMETER, API, SPI, "io.micrometer.core.instrument.."),
                 new Room(OPENTELEMETRY, OPENTELEMETRY, API, "io.opentelemetry.api..", "io.opentelemetry.context.."),
+                new Room(
+                        CDI,
+                        CDI,
+                        API,
+                        SPI,
+                        "jakarta.annotation",
+                        "jakarta.enterprise..",
+                        "jakarta.inject",
+                        "jakarta.interceptor",
+                        "jakarta.transaction",
+                        "org.eclipse.microprofile.config"),
                 new Room(CONSOLE, CONSOLE, API, SPI),
                 new Room(CONSOLE + ".json", CONSOLE + ".json", CONSOLE, API),
                 new Room(CONSOLE + ".web", CONSOLE + ".web", CONSOLE + ".json", CONSOLE, API, SPI),
@@ -245,6 +257,7 @@ class ArchitectureTest {
             "io.holdfast.sql.SqlLockStoreProvider",
             "io.holdfast.micrometer.HoldfastMetrics",
             "io.holdfast.opentelemetry.HoldfastTracing",
+            "io.holdfast.cdi.Locked",
             "io.holdfast.testkit.servers.RedisServer",
             "io.holdfast.console.LockWatch",
             "io.holdfast.cli.Main",
