@@ -26,15 +26,7 @@ final class SqlOpening {
         boolean listens =
                 settings.kind() == SqlSettings.Kind.POSTGRESQL && settings.notifies() && !connecting.isPooled();
         LockTable table = table(settings);
-        Workers workers = new WorkerThreads(
-                () -> {
-                    Link link = connecting.connect();
-                    receivers.connecting();
-                    return link;
-                },
-                errors,
-                context.time(),
-                first);
+        Workers workers = new WorkerThreads(connecting::connect, receivers::connecting, errors, context.time(), first);
         Messages messages = listens
                 ? new PostgresMessages(connecting::connect, receivers, context.clientId())
                 : new Watch(table, workers, holds, receivers, context.time(), random);

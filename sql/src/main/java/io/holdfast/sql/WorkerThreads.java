@@ -42,24 +42,36 @@ final class WorkerThreads implements Workers {
     }
 
     private final Connector connector;
+    private final Runnable connecting;
     private final SqlErrors errors;
     private final TimeSource time;
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
+    private final Condition answered = lock.newCondition();
     private final ArrayDeque<Command<?>> renewals = new ArrayDeque<>(); // by lock
     private final ArrayDeque<Command<?>> others = new ArrayDeque<>(); // by lock
     private final List<Thread> threads = new ArrayList<>(); // by lock
     private int idle; // by lock; threads that wait for a command
     private boolean closed; // by lock
 
+    /** When the last command began of those that were answered. */
+    private long answeredNanos; // by lock
+
     /** The connection of the opening, until a thread takes it. */
     private @Nullable Link first; // by lock
 
-    WorkerThreads(Connector connector, SqlErrors errors, TimeSource time, Link first) {
+    /**
+     * Makes the threads.
+     *
+     * @param connecting runs before a new connection takes a command, unless the others show that none was lost
+     */
+    WorkerThreads(Connector connector, Runnable connecting, SqlErrors errors, TimeSource time, Link first) {
         this.connector = connector;
+        this.connecting = connecting;
         this.errors = errors;
         this.time = time;
         this.first = first;
+        this.answeredNanos = time.nanoTime();
     }
 
     @Override
@@ -176,7 +188,10 @@ final class WorkerThreads implements Workers {
             if (used == null) {
                 used = connect();
             }
-            command.reply.complete(command.task.run(used));
+            long began = time.nanoTime();
+            T reply = command.task.run(used);
+            onAnswer(began);
+            command.reply.complete(reply);
             return used;
         } catch (SQLException e) {
             command.fail(errors.ofCommand(e));
@@ -202,7 +217,49 @@ final class WorkerThreads implements Workers {
         } finally {
             lock.unlock();
         }
-        return connector.connect();
+        long began = time.nanoTime();
+        Link link = connector.connect();
+        if (!isAnsweredSince(began)) {
+            connecting.run();
+        }
+        return link;
+    }
+
+    private void onAnswer(long beganNanos) {
+        lock.lock();
+        try {
+            if (beganNanos - answeredNanos > 0) {
+                answeredNanos = beganNanos;
+                answered.signalAll();
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * Returns whether another connection answers a command that was begun after this instant. Waits a moment for that.
+     * A process that is restored from an image has lost all its connections: so this process was not, since that
+     * connection was opened.
+     */
+    private boolean isAnsweredSince(long nanos) {
+        lock.lock();
+        try {
+            long left = SLOW_NANOS;
+            while (answeredNanos - nanos < 0) {
+                // This thread is one of the busy ones.
+                if (left <= 0 || threads.size() - idle <= 1) {
+                    return false;
+                }
+                left = answered.awaitNanos(left);
+            }
+            return true;
+        } catch (InterruptedException e) {
+            // Nobody interrupts these threads but an application's own cleaning; the command goes on.
+            return false;
+        } finally {
+            lock.unlock();
+        }
     }
 
     private static @Nullable Link closed(@Nullable Link link) {

@@ -1,0 +1,108 @@
+package io.holdfast.sql;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.spi.TimeSource;
+import java.net.URI;
+import java.sql.DriverManager;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** When a new connection means that others may have been lost. */
+class WorkerThreadsTest {
+
+    private final AtomicInteger connections = new AtomicInteger();
+    private final AtomicInteger losses = new AtomicInteger();
+    private final CountDownLatch end = new CountDownLatch(1);
+    private final WorkerThreads workers = new WorkerThreads(
+            this::connected,
+            losses::incrementAndGet,
+            new SqlErrors(SqlSettings.parse(URI.create("jdbc:h2:mem:"))),
+            TimeSource.system(),
+            connected());
+
+    private Link connected() {
+        connections.incrementAndGet();
+        try {
+            return new Link(DriverManager.getConnection("jdbc:h2:mem:"), TimeSource.system());
+        } catch (SQLException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    @AfterEach
+    void close() {
+        end.countDown();
+        workers.close();
+    }
+
+    private <T> CompletableFuture<T> submit(Workers.Task<T> task) {
+        return workers.submit(task).toCompletableFuture();
+    }
+
+    private static void join(List<? extends CompletableFuture<?>> commands) throws Exception {
+        for (CompletableFuture<?> command : commands) {
+            command.get(30, TimeUnit.SECONDS);
+        }
+    }
+
+    /** Each time, all waiters of the client lost their places. */
+    @Test
+    void a_connection_that_helps_one_that_answers_replaces_none() throws Exception {
+        List<CompletableFuture<Boolean>> commands = new ArrayList<>();
+        for (int i = 0; i < 400; i++) {
+            commands.add(submit(link -> {
+                pause();
+                return true;
+            }));
+        }
+        join(commands);
+        assertThat(connections).hasValueGreaterThan(1);
+        assertThat(losses).hasValue(0);
+    }
+
+    private static void pause() {
+        try {
+            TimeUnit.MILLISECONDS.sleep(2);
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    @Test
+    void a_connection_that_helps_one_without_an_answer_may_replace_it() throws Exception {
+        CompletableFuture<Boolean> stuck = submit(link -> {
+            await(end);
+            return true;
+        });
+        int before = submit(link -> losses.get()).get(30, TimeUnit.SECONDS);
+        assertThat(before).isEqualTo(1);
+        end.countDown();
+        stuck.get(30, TimeUnit.SECONDS);
+    }
+
+    private static void await(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    @Test
+    void a_connection_after_a_loss_replaces_it() throws Exception {
+        CompletableFuture<Boolean> lost = submit(link -> {
+            throw new SQLException("cut", "08006");
+        });
+        assertThat(lost.handle((answer, error) -> error != null).get(30, TimeUnit.SECONDS))
+                .isTrue();
+        assertThat(submit(link -> losses.get()).get(30, TimeUnit.SECONDS)).isEqualTo(1);
+    }
+}
