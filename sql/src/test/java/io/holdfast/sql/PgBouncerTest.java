@@ -23,7 +23,7 @@ class PgBouncerTest {
 
     @Test
     void theGuardHoldsBehindThePooler() throws Exception {
-        String url = PgBouncer.url();
+        String url = PgBouncer.sharedUrl();
         try (LockClient one = LockClient.connect(url + "&createTable=true");
                 LockClient two = LockClient.connect(url + "&createTable=true");
                 Connection data = DriverManager.getConnection(url)) {
@@ -43,7 +43,7 @@ class PgBouncerTest {
     /** A waiter sees the row, since no message reaches it. */
     @Test
     void locksArePassedOn() throws Exception {
-        String url = PgBouncer.url() + "&createTable=true";
+        String url = PgBouncer.sharedUrl() + "&createTable=true";
         try (LockClient one = LockClient.connect(url);
                 LockClient two = LockClient.connect(url)) {
             for (int i = 0; i < 5; i++) {
@@ -59,6 +59,32 @@ class PgBouncerTest {
                     .singleElement()
                     .extracting(Finding::severity)
                     .isEqualTo(Finding.Severity.WARNING);
+        }
+    }
+
+    @Test
+    void aPoolerThatIsKilledUnderHeldAndWaitingLocksEndsNone() throws Exception {
+        PgBouncer pooler = PgBouncer.own();
+        LockClient.connect(Databases.url(SqlSettings.Kind.POSTGRESQL)).close();
+        try (Kept kept = new Kept(pooler.url());
+                LockClient holder = LockClient.connect(pooler.url());
+                LockClient waiter = LockClient.connect(pooler.url());
+                Crew crew = new Crew(pooler.url())) {
+            Lease held = holder.acquire(name);
+            CompletableFuture<Lease> next = waiter.acquireAsync(name).toCompletableFuture();
+            for (int i = 0; i < 3; i++) {
+                crew.awaitProgress();
+                pooler.kill();
+                Thread.sleep(300);
+                pooler.restart();
+            }
+            crew.awaitProgress();
+            assertThat(next).isNotDone();
+            held.release();
+            next.get(30, TimeUnit.SECONDS).release();
+            kept.assertKept();
+        } finally {
+            pooler.close();
         }
     }
 }
