@@ -19,6 +19,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** A short torture, as a user starts it. */
 class TortureTest {
@@ -27,10 +29,11 @@ class TortureTest {
     private Path folder;
 
     @Tag("deep")
-    @Test
-    void nothingIsBrokenAndTheHistoryTellsTheSame() throws IOException {
+    @ParameterizedTest
+    @ValueSource(strings = {"single", "postgresql"})
+    void nothingIsBrokenAndTheHistoryTellsTheSame(String servers) throws IOException {
         try (HoldfastProcess torture =
-                HoldfastProcess.run("torture", "--seconds", "10", "--history", folder.toString())) {
+                HoldfastProcess.run("torture", "--on", servers, "--seconds", "10", "--history", folder.toString())) {
             assertThat(torture.exitCode())
                     .as("%s%s", torture.out(), torture.err())
                     .isZero();

@@ -17,7 +17,9 @@ public enum ServerKind {
     /** Three independent Redis servers. */
     REDLOCK,
     /** Three ZooKeeper servers. */
-    ZOOKEEPER;
+    ZOOKEEPER,
+    /** One PostgreSQL server. Needs its JDBC driver. */
+    POSTGRESQL;
 
     /**
      * Starts the servers.
@@ -31,6 +33,7 @@ public enum ServerKind {
             case CLUSTER -> new ClusteredRedis();
             case REDLOCK -> new QuorumRedis();
             case ZOOKEEPER -> new OwnZooKeeper();
+            case POSTGRESQL -> new OwnPostgres();
         };
     }
 
