@@ -141,7 +141,7 @@ public final class BatchRenewals {
         List<RenewRequest> requests = chunk.requests;
         LuaScript script = requests.size() == 1 ? kind.renewOne : kind.renew;
         NameKind.Renewal renewal = kind.renewal(parts.allKeys(), requests, chunk.group.counted);
-        return scripts.run(script, renewal.keys(), renewalArgs(chunk, renewal.rows()), reply -> {
+        return scripts.run(script, renewal.keys, renewalArgs(chunk, renewal.rows), reply -> {
             connections.clock(requests.get(0).name()).observe(reply.number());
             for (RenewRequest request : requests) {
                 redisson.unwatch(request.name(), request.holderId());

@@ -77,7 +77,16 @@ enum NameKind {
     };
 
     /** What a renewal gets besides its head and the holder ids: {@code KEYS}, and how the holds share them. */
-    record Renewal(String[] keys, String[] rows) {}
+    static final class Renewal {
+
+        final String[] keys;
+        final String[] rows;
+
+        private Renewal(String[] keys, String[] rows) {
+            this.keys = keys;
+            this.rows = rows;
+        }
+    }
 
     private static final String[] NOTHING = {};
 
