@@ -62,7 +62,7 @@ final class LeaseChecks {
                     length = Math.max(length, operation.lease);
                 }
             }
-            from = recording.noticed(present.lock, forgot, length);
+            from = Math.max(from, recording.noticed(present.lock, forgot, length));
         }
         if (until > from) {
             pairs.computeIfAbsent(inOrder ? present : earlier, p -> new ArrayList<>())

@@ -120,6 +120,21 @@ class HistoryCheckerTest {
         refused(FORGETFUL + "2500 valid q/1\n2500 valid p/1\n3000 release q/1", "a loss that was not noticed");
     }
 
+    /** Its process was paused: it learns of its grant and of its loss at once. */
+    @Test
+    void a_forgotten_lease_that_was_over_when_its_owner_received_it() {
+        accepted("""
+                1 ask p/1 lock=a
+                100 forgot server
+                110 ask q/1 lock=a
+                120 granted q/1 token=1310720
+                3000 granted p/1 token=16384
+                3000 lost p/1
+                3100 valid q/1
+                3200 release q/1
+                """);
+    }
+
     /** Two masters, say: from 100 on for a second, both grant and renew. */
     @Test
     void a_loss_that_takes_time_excuses_until_a_lease_after_its_end() {
