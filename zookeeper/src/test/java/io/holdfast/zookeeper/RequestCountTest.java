@@ -96,7 +96,8 @@ class RequestCountTest {
         LockClient second = client(CardDetail.OFF);
         Folder folder = Folder.of("/counted", "soon");
         Set<Integer> writes = new HashSet<>();
-        try (ZooKeeper look = new ZooKeeper(servers.servers(), 10_000, event -> {})) {
+        ZooKeeper look = new ZooKeeper(servers.servers(), 10_000, event -> {});
+        try {
             for (int i = 0; i < 5; i++) {
                 Lease held = first.acquire("soon");
                 CompletableFuture<Lease> waits = second.acquireAsync("soon").toCompletableFuture();
@@ -108,6 +109,8 @@ class RequestCountTest {
                     writes.add(look.exists(folder.path(nodes.get(0)), false).getVersion());
                 }
             }
+        } finally {
+            look.close();
         }
         assertThat(writes).contains(0);
     }

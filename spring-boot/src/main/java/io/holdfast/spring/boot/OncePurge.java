@@ -45,6 +45,7 @@ final class OncePurge implements SmartLifecycle {
     }
 
     @Override
+    @SuppressWarnings("FutureReturnValueIgnored") // it ends with the timer, and purge reports its failures
     public void start() {
         if (timer != null || every.isZero() || !calls.isUsed()) {
             return;

@@ -42,7 +42,11 @@ public final class OnceCalls {
     @FunctionalInterface
     public interface Meter {
 
-        /** @param key the name of the lock */
+        /**
+         * Counts a call that has ended.
+         *
+         * @param key the name of the lock
+         */
         void ended(String key, OnceOutcome outcome);
     }
 

@@ -13,6 +13,7 @@ import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
+import java.util.List;
 import java.util.Locale;
 import java.util.Set;
 import java.util.UUID;
@@ -164,8 +165,8 @@ public class KilledApplication {
             Payments payments = context.getBean(Payments.class);
             say("ready");
             for (String line = input.readLine(); line != null; line = input.readLine()) {
-                String[] words = line.split(" ");
-                Thread call = new Thread(() -> settle(payments, words[0], Integer.parseInt(words[1])));
+                List<String> words = List.of(line.split(" ", -1));
+                Thread call = new Thread(() -> settle(payments, words.get(0), Integer.parseInt(words.get(1))));
                 call.setDaemon(true);
                 call.start();
             }

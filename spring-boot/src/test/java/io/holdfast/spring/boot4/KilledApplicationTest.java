@@ -127,7 +127,7 @@ class KilledApplicationTest {
     /** Returns the command of an application, whose classes are in one archive that the JVM need not verify again. */
     private List<String> command(String url) throws Exception {
         List<String> jars = new ArrayList<>();
-        for (String entry : System.getProperty("java.class.path").split(File.pathSeparator)) {
+        for (String entry : System.getProperty("java.class.path").split(File.pathSeparator, -1)) {
             jars.add(Files.isDirectory(Path.of(entry)) ? jar(entry, jars.size()) : entry);
         }
         Path archive = dir.resolve("classes.jsa");
@@ -167,8 +167,7 @@ class KilledApplicationTest {
             application.awaitReady();
             application.pay(run + ":steps", KilledApplication.SAY_ALL);
             List<String> steps = new ArrayList<>();
-            String line;
-            while (!(line = application.line()).startsWith("done ")) {
+            for (String line = application.line(); !line.startsWith("done "); line = application.line()) {
                 assertThat(line).startsWith("step ");
                 steps.add(line);
             }
@@ -292,7 +291,7 @@ class KilledApplicationTest {
             Map<String, String> answers = new HashMap<>();
             for (String line = output.readLine(); line != null; line = output.readLine()) {
                 if (line.startsWith("done ") && line.endsWith(".")) {
-                    String[] words = line.substring(0, line.length() - 1).split(" ");
+                    String[] words = line.substring(0, line.length() - 1).split(" ", -1);
                     answers.put(words[1], words[2]);
                 }
             }
