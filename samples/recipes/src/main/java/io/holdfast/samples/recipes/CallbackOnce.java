@@ -1,5 +1,7 @@
 package io.holdfast.samples.recipes;
 
+import static java.util.Objects.requireNonNull;
+
 import io.holdfast.LockClient;
 import io.holdfast.jdbc.JdbcOnce;
 import java.sql.Connection;
@@ -8,7 +10,6 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.UUID;
 import javax.sql.DataSource;
-import org.jspecify.annotations.Nullable;
 
 /** Books a payment once, however often its callback arrives, and gives each callback the same answer. */
 final class CallbackOnce {
@@ -26,7 +27,6 @@ final class CallbackOnce {
     }
 
     /** Returns the receipt of the callback that was first. */
-    @Nullable
     String paid(String payment, long amount) throws SQLException, InterruptedException {
         return locks.callChecked("payment:" + payment, lease -> {
             try (Connection connection = database.getConnection()) {
@@ -34,7 +34,7 @@ final class CallbackOnce {
                 String receipt =
                         KEYS.run(connection, "payment:" + payment, "amount=" + amount, c -> book(c, payment, amount));
                 connection.commit();
-                return receipt;
+                return requireNonNull(receipt);
             }
         });
     }
