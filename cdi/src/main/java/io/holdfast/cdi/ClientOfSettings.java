@@ -9,7 +9,7 @@ import jakarta.enterprise.inject.build.compatible.spi.SyntheticBeanDisposer;
 /**
  * Opens the client of the settings {@code holdfast.*}, and closes it with the container. The container calls it.
  *
- * @see <a href="https://github.com/holdfast-lock/holdfast/blob/main/docs/cdi.md">Jakarta CDI and Quarkus</a>
+ * @see <a href="https://github.com/holdfast-lock/holdfast/blob/main/docs/cdi.md">Jakarta CDI</a>
  */
 public final class ClientOfSettings implements SyntheticBeanCreator<LockClient>, SyntheticBeanDisposer<LockClient> {
 

@@ -11,7 +11,7 @@ import java.lang.annotation.Target;
  * The interceptor binding that the annotations of this package have in common. Not for methods: use {@link Locked},
  * {@link ScheduledLock} or {@link Limited}, each of which has it.
  *
- * @see <a href="https://github.com/holdfast-lock/holdfast/blob/main/docs/cdi.md">Jakarta CDI and Quarkus</a>
+ * @see <a href="https://github.com/holdfast-lock/holdfast/blob/main/docs/cdi.md">Jakarta CDI</a>
  */
 @InterceptorBinding
 @Target(ElementType.TYPE)

@@ -11,10 +11,10 @@ import jakarta.enterprise.inject.spi.DefinitionException;
 import jakarta.inject.Singleton;
 
 /**
- * Checks the annotations of all beans, at the build in Quarkus and at the start elsewhere. Adds a bean of type {@link
- * LockClient} if the application has none. The container calls it.
+ * Checks the annotations of all beans when the container examines them: at the start, or at the build in a container that
+ * has one. Adds a bean of type {@link LockClient} if the application has none.
  *
- * @see <a href="https://github.com/holdfast-lock/holdfast/blob/main/docs/cdi.md">Jakarta CDI and Quarkus</a>
+ * @see <a href="https://github.com/holdfast-lock/holdfast/blob/main/docs/cdi.md">Jakarta CDI</a>
  */
 public final class HoldfastExtension implements BuildCompatibleExtension {
 
@@ -34,7 +34,7 @@ public final class HoldfastExtension implements BuildCompatibleExtension {
         }
         Class<?> type;
         try {
-            // Quarkus, too, has the classes of the application here, to read and not to use.
+            // At a build, too, the classes of the application are there, to read and not to use.
             type = Class.forName(
                     bean.declaringClass().name(), false, Thread.currentThread().getContextClassLoader());
         } catch (ClassNotFoundException | LinkageError e) {
