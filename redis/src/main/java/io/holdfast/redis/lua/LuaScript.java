@@ -52,7 +52,8 @@ public enum LuaScript {
                     .replaceAll("redis.$1(")
                     .replace("keys[2 * rows + row]", "KEYS[3]")
                     .replace("keys[rows + row]", "KEYS[2]")
-                    .replaceAll("keys\\[(1|row)\\]", "KEYS[1]");
+                    .replaceAll("keys\\[(1|row)\\]", "KEYS[1]")
+                    .replace("unpack(moved)", "moved[1], moved[2]");
         }
     },
     POOL_RELEASE("clock", "counter", "queue", "pool", "pool-take", "pool-release"),

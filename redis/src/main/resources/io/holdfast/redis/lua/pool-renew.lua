@@ -18,7 +18,8 @@ local counted = #keys > 2 * rows
 local others, waiting = {}, {}
 
 -- Returns the code: 0: does not hold; 1: renewed; 2: superseded; and the new end if it is another than before.
-local function renew(row, id, value)
+local function renew(row, id)
+  local value = call('HGET', keys[row], id)
   local ends = value and tonumber(call('ZSCORE', keys[rows + row], id) or 0)
   if not value or ends <= now then
     return 0
@@ -47,11 +48,10 @@ end
 local place, first = 0, 5 + rows
 for row = 1, rows do
   local holds = tonumber(args[4 + row])
-  local values = call('HMGET', keys[row], unpack(args, first, first + holds - 1))
   local moved = {}
   for i = 1, holds do
     local id = args[first + i - 1]
-    local code, later = renew(row, id, values[i])
+    local code, later = renew(row, id)
     if later then
       moved[#moved + 1] = later
       moved[#moved + 1] = id

@@ -229,7 +229,9 @@ final class PoolScriptRun {
                 sizes.add(0);
             }
             sizes.set(sizes.size() - 1, sizes.get(sizes.size() - 1) + 1);
-            String id = anyId(pool);
+            // No command has an id twice: a setting of a hold is sent once at a time.
+            String known = anyId(pool);
+            String id = all.contains(known) ? newRequest(pool, true).id() : known;
             all.add(id);
             int code = pools.get(pool).renew(id, lease, sequence, exact);
             if (code != 1) {
