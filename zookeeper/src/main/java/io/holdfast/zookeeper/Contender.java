@@ -237,13 +237,7 @@ final class Contender {
             case NONE -> request.queue() ? create(now, request, attempts) : createIfFree(now, request, attempts);
             case UNSURE -> node.locate(now).thenCompose(found -> attempt(request, attempts - 1));
             case QUEUED -> poll(now, request, attempts);
-            case FITS -> {
-                // If the node began to fit just now, the write made then is enough for a grant.
-                Proof made = hold.takeProof();
-                yield made != null
-                        ? granted(now, request, made)
-                        : grant(now, request, attempts, node.prove(now, request.leaseMillis(), null));
-            }
+            case FITS -> grantFitting(now, request, attempts, null);
         };
     }
 
@@ -256,13 +250,9 @@ final class Contender {
             if (!node.isIn(now, queue)) {
                 return attempt(request, attempts - 1);
             }
-            if (node.place() != Place.FITS) {
-                return completed(node.busy(now, queue));
-            }
-            Proof made = hold.takeProof();
-            return made != null
-                    ? granted(now, request, made.seeing(queue))
-                    : grant(now, request, attempts, node.prove(now, request.leaseMillis(), queue));
+            return node.place() == Place.FITS
+                    ? grantFitting(now, request, attempts, queue)
+                    : completed(node.busy(now, queue));
         });
     }
 
@@ -317,6 +307,20 @@ final class Contender {
                         : delete().thenApply(deleted -> busy);
             });
         });
+    }
+
+    /**
+     * Grants an acquire whose node fits: by the last write if that is recent, which saves one.
+     *
+     * @param seen the queue if it was just seen, or null
+     */
+    private CompletableFuture<AcquireReply> grantFitting(
+            Session now, AcquireRequest request, int attempts, @Nullable QueueSnapshot seen) {
+        Proof made = hold.takeProof();
+        if (made == null) {
+            return grant(now, request, attempts, node.prove(now, request.leaseMillis(), seen));
+        }
+        return granted(now, request, seen == null ? made : made.seeing(seen));
     }
 
     /** @param proving the write that a grant needs; completes with null if the node is gone */
