@@ -91,7 +91,7 @@ abstract class Dialect {
      *
      * @param older has one parameter, the age in seconds
      */
-    static List<String> olderKeys(
+    private static List<String> olderKeys(
             Connection connection, String table, String key, String older, Duration age, String after)
             throws SQLException {
         try (PreparedStatement select = connection.prepareStatement("SELECT " + key + " FROM " + table + " WHERE " + key
@@ -105,6 +105,24 @@ abstract class Dialect {
             }
             return keys;
         }
+    }
+
+    /** Deletes rows by their keys, page by page. */
+    static int deleteInPages(
+            Connection connection, String table, String key, String older, Duration age, PageDelete delete)
+            throws SQLException {
+        int deleted = 0;
+        List<String> page = List.of("");
+        do {
+            page = olderKeys(connection, table, key, older, age, page.get(page.size() - 1));
+            deleted += page.isEmpty() ? 0 : delete.delete(page);
+        } while (page.size() == PURGED_AT_ONCE);
+        return deleted;
+    }
+
+    /** Deletes those rows of a page that are still old, and returns how many there were. */
+    interface PageDelete {
+        int delete(List<String> keys) throws SQLException;
     }
 
     /** Returns whether the driver commits an open transaction when the isolation level is set. */

@@ -7,7 +7,6 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.time.LocalDateTime;
 import java.time.temporal.Temporal;
-import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -122,19 +121,14 @@ final class MySqlDialect extends Dialect {
     @Override
     int deleteOlder(Connection connection, String table, String key, String column, Duration age) throws SQLException {
         String older = column + " < UTC_TIMESTAMP(3) - INTERVAL ? SECOND";
-        int deleted = 0;
-        List<String> page = List.of("");
-        do {
-            page = olderKeys(connection, table, key, older, age, page.get(page.size() - 1));
+        String delete = "DELETE FROM " + table + " WHERE " + key + " = ? AND " + older;
+        return deleteInPages(connection, table, key, older, age, page -> {
+            int deleted = 0;
             for (String each : page) {
-                deleted += update(
-                        connection,
-                        "DELETE FROM " + table + " WHERE " + key + " = ? AND " + older,
-                        each,
-                        age.toSeconds());
+                deleted += update(connection, delete, each, age.toSeconds());
             }
-        } while (!page.isEmpty());
-        return deleted;
+            return deleted;
+        });
     }
 
     @Override

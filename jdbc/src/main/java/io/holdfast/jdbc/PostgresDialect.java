@@ -4,7 +4,6 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -65,18 +64,14 @@ final class PostgresDialect extends Dialect {
     @Override
     int deleteOlder(Connection connection, String table, String key, String column, Duration age) throws SQLException {
         String older = column + " < clock_timestamp() - ? * INTERVAL '1 second'";
-        int deleted = 0;
-        List<String> page = List.of("");
-        do {
-            page = olderKeys(connection, table, key, older, age, page.get(page.size() - 1));
-            try (PreparedStatement delete =
-                    connection.prepareStatement("DELETE FROM " + table + " WHERE " + key + " = ANY (?) AND " + older)) {
-                delete.setArray(1, connection.createArrayOf("varchar", page.toArray()));
-                delete.setLong(2, age.toSeconds());
-                deleted += delete.executeUpdate();
+        String delete = "DELETE FROM " + table + " WHERE " + key + " = ANY (?) AND " + older;
+        return deleteInPages(connection, table, key, older, age, page -> {
+            try (PreparedStatement statement = connection.prepareStatement(delete)) {
+                statement.setArray(1, connection.createArrayOf("varchar", page.toArray()));
+                statement.setLong(2, age.toSeconds());
+                return statement.executeUpdate();
             }
-        } while (page.size() == PURGED_AT_ONCE);
-        return deleted;
+        });
     }
 
     @Override
