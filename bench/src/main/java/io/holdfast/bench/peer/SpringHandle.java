@@ -8,7 +8,7 @@ import org.springframework.integration.redis.util.RedisLockRegistry.RedisLockTyp
 import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
 
 /** Spring Integration's registry in both of its kinds, without renewal (the default) or with it. */
-final class SpringHandle implements Handle {
+final class SpringHandle extends RegistryHandle {
 
     static final String REGISTRY = "bench";
 
@@ -43,19 +43,8 @@ final class SpringHandle implements Handle {
     }
 
     @Override
-    @SuppressWarnings("LockNotBeforeTry") // unlocked by the caller
-    public void lock(String name) {
-        registry.obtain(name).lock();
-    }
-
-    @Override
-    public boolean tryLock(String name) {
-        return registry.obtain(name).tryLock();
-    }
-
-    @Override
-    public void unlock(String name) {
-        registry.obtain(name).unlock();
+    RedisLockRegistry registry() {
+        return registry;
     }
 
     @Override

@@ -7,7 +7,7 @@ import org.springframework.integration.jdbc.lock.JdbcLockRegistry;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 
 /** Spring Integration's registry of locks in a database, on a pool of HikariCP. A waiter asks again each 100 ms. */
-final class SpringJdbcHandle implements Handle {
+final class SpringJdbcHandle extends RegistryHandle {
 
     /** As many connections as Spring Boot gives a pool. */
     private static final int POOL = 10;
@@ -34,19 +34,8 @@ final class SpringJdbcHandle implements Handle {
     }
 
     @Override
-    @SuppressWarnings("LockNotBeforeTry") // unlocked by the caller
-    public void lock(String name) {
-        registry.obtain(name).lock();
-    }
-
-    @Override
-    public boolean tryLock(String name) {
-        return registry.obtain(name).tryLock();
-    }
-
-    @Override
-    public void unlock(String name) {
-        registry.obtain(name).unlock();
+    JdbcLockRegistry registry() {
+        return registry;
     }
 
     @Override
