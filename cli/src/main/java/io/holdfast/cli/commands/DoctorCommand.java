@@ -156,8 +156,8 @@ public final class DoctorCommand implements Callable<Integer> {
         try (Connection connection = DriverManager.getConnection(url)) {
             findings.addAll(JdbcOnce.defaults().table(onceTable).diagnose(connection));
         } catch (SQLException e) {
-            // A driver that is missing would show the password.
-            String shown = url.replaceFirst("[?;].*", "");
+            // A driver that is missing would show the password, which a URL can have in two places.
+            String shown = url.replaceFirst("[?;].*", "").replaceFirst("//[^/]*@", "//");
             findings.add(Finding.error(
                     "once",
                     shown + " cannot be asked: "
