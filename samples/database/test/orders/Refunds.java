@@ -5,7 +5,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.stereotype.Service;
 import org.springframework.transaction.annotation.Transactional;
 
-/** Refunds an order once, whoever asks for it. */
+/** Refunds an order once, however many callers ask. */
 @Service
 public class Refunds {
 

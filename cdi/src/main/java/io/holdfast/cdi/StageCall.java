@@ -1,5 +1,7 @@
 package io.holdfast.cdi;
 
+import static java.util.Objects.requireNonNull;
+
 import io.holdfast.Lease;
 import io.holdfast.LeaseLostException;
 import io.holdfast.LockClient;
@@ -82,7 +84,7 @@ final class StageCall {
             result.complete(value);
             return;
         }
-        Throwable first = unwrapped(why != null ? why : java.util.Objects.requireNonNull(atRelease));
+        Throwable first = unwrapped(why != null ? why : requireNonNull(atRelease));
         if (why != null && atRelease != null && unwrapped(atRelease) instanceof LeaseLostException lost) {
             first.addSuppressed(lost);
         }

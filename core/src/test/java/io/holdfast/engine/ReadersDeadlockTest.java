@@ -70,7 +70,7 @@ class ReadersDeadlockTest {
         writer.end();
     }
 
-    /** The other readers go on, and the one that a writer waits for in vain need not be the first of them. */
+    /** A writer waits for all readers. The one that never ends need not be the first of them. */
     @Test
     void one_of_many_readers_makes_the_deadlock() throws Exception {
         prices.lock();

@@ -37,7 +37,7 @@ public final class SqlReport extends GoalLines {
                 ## What limits them?
 
                 - **Statements an acquisition.** One name that several processes want needs five: the take, which finds the lock held; the
-                  write that enters the queue; a release for a lock that nobody waits for, in vain; a read; and the write that passes the
+                  write that enters the queue; a short release, which fails as somebody waits; a read; and the write that passes the
                   lock on. The old holder enters the queue while the new one already releases. So every second acquisition meets a
                   changed row, and needs up to four more.
                 - **Rows written.** A hold is renewed each third of its lease. So 10,000 with a lease of 60 s are 500 rows a second, and

@@ -3,7 +3,7 @@
 --
 -- The holds are in rows. The holds of a row are of one pool, and share its keys.
 --
--- KEYS      the holds of each row's pool; the ends of each; then, if the waiting clients are counted, the queue of each
+-- KEYS      the holds of each row's pool; the ends of each. If the waiting clients are counted, also the queue of each.
 -- ARGV[1-3] see renew-short.lua, also for the result, and for what a plain renewal, an exact one and a look do
 -- ARGV[4]   how many rows; then how many holds each row has; then the holder ids
 --

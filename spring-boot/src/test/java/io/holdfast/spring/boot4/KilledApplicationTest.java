@@ -176,7 +176,7 @@ class KilledApplicationTest {
         }
     }
 
-    /** Kills an application in its calls, and compares the rows that are there afterwards with what the callers were told. */
+    /** Kills an application during its calls, and compares the rows that are left with the receipts that it gave. */
     private void kill(int number, int steps, Application killed, Application other, JdbcTemplate jdbc)
             throws Exception {
         killed.awaitReady();
