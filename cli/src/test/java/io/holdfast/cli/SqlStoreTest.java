@@ -43,7 +43,11 @@ class SqlStoreTest {
         assertThat(there.exitCode()).as("%s%s", there.out(), there.err()).isZero();
         assertThat(there.out()).contains("OK       once         holdfast_once has 0 keys, 0 past the time to keep");
         InProcess away = InProcess.run(
-                "doctor", "--store", "memory:once", "--once", "jdbc:nobody://app:s3cret@db/app?user=app&password=s3cret");
+                "doctor",
+                "--store",
+                "memory:once",
+                "--once",
+                "jdbc:nobody://app:s3cret@db/app?user=app&password=s3cret");
         assertThat(away.exitCode()).isEqualTo(ExitCode.BAD_CONFIGURATION);
         assertThat(away.out())
                 .contains("ERROR    once         jdbc:nobody://db/app cannot be asked: ")
