@@ -12,13 +12,13 @@ import java.util.stream.Stream;
 /** A page of the documentation. */
 final class Page {
 
-    private static final Pattern JAVA = Pattern.compile("(?ms)^```java$(.*?)^```$");
+    private static final Pattern CODE = Pattern.compile("(?ms)^```(?:java|sql)$(.*?)^```$");
     private static final List<Path> TESTED =
             List.of(Path.of("src", "test", "java"), Path.of("..", "refunds", "src", "test", "java"));
 
     private Page() {}
 
-    /** Checks that each block of Java of the page is a part of a test; comments and blanks do not count. */
+    /** Checks that each block of Java or SQL of the page is a part of a test; comments and blanks do not count. */
     static void assertItsCodeIsTested(String page, int blocks) throws IOException {
         StringBuilder tests = new StringBuilder();
         for (Path folder : TESTED) {
@@ -28,10 +28,13 @@ final class Page {
                 }
             }
         }
-        String text = Files.readString(Path.of("..", "..", "docs", page));
-        assertThat(JAVA.matcher(text).results().map(block -> code(block.group(1))))
+        assertThat(CODE.matcher(text(page)).results().map(block -> code(block.group(1))))
                 .hasSize(blocks)
                 .allSatisfy(block -> assertThat(tests).contains(block));
+    }
+
+    static String text(String page) throws IOException {
+        return Files.readString(Path.of("..", "..", "docs", page));
     }
 
     private static String code(String text) {

@@ -14,6 +14,7 @@ import io.holdfast.memory.MemoryLockStore;
 import io.holdfast.memory.VirtualTime;
 import java.io.IOException;
 import java.sql.Connection;
+import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -29,6 +30,8 @@ import org.junit.jupiter.api.Test;
 /** Runs the code of docs/posts.md without a server, and compares it with the page. */
 @SuppressWarnings("try") // leases that only have to be held
 class PostsPageTest {
+
+    private static final String SELL = "UPDATE stock SET n = n - 1 WHERE item = ? AND n >= 1";
 
     private final String store = "memory:" + UUID.randomUUID();
     private final LockClient locks = LockClient.connect(store);
@@ -46,7 +49,8 @@ class PostsPageTest {
 
     @Test
     void the_code_of_the_page_is_tested() throws IOException {
-        Page.assertItsCodeIsTested("posts.md", 6);
+        Page.assertItsCodeIsTested("posts.md", 7);
+        assertThat(Page.text("posts.md")).contains("`" + SELL + "`");
     }
 
     @Test
@@ -84,6 +88,39 @@ class PostsPageTest {
         assertThrows(LeaseLostException.class, mine::release);
         assertTrue(theirs.isValid());
         assertThat(locks.tryAcquire("report")).isEmpty();
+    }
+
+    @Test
+    void a_row_that_refuses_the_smaller_token() throws Exception {
+        DataSource accounts = Database.with(
+                "CREATE TABLE account (id INT, balance INT, token BIGINT)", "INSERT INTO account VALUES (7, 100, 0)");
+        Lease late = locks.acquire("account:7");
+        others.forceRelease("account:7");
+        Lease next = others.acquire("account:7");
+        try (Connection connection = accounts.getConnection();
+                PreparedStatement write = connection.prepareStatement(
+                        "UPDATE account SET balance = ?, token = ? WHERE id = ? AND token <= ?")) {
+            assertThat(rows(write, 90, next.fencingToken(), 7, next.fencingToken()))
+                    .isEqualTo(1);
+            assertThat(rows(write, 80, late.fencingToken(), 7, late.fencingToken()))
+                    .isZero();
+        }
+    }
+
+    @Test
+    void stock_needs_no_lock() throws SQLException {
+        try (Connection connection = database.getConnection();
+                PreparedStatement sell = connection.prepareStatement(SELL)) {
+            assertThat(rows(sell, item)).isEqualTo(1);
+            assertThat(rows(sell, item)).isZero();
+        }
+    }
+
+    private static int rows(PreparedStatement statement, Object... values) throws SQLException {
+        for (int i = 0; i < values.length; i++) {
+            statement.setObject(i + 1, values[i]);
+        }
+        return statement.executeUpdate();
     }
 
     @Test
