@@ -8,26 +8,16 @@ import io.holdfast.LeadershipListener;
 import io.holdfast.LeadershipOptions;
 import io.holdfast.Lease;
 import io.holdfast.LockClient;
-import io.holdfast.LockOptions;
 import io.holdfast.Term;
-import io.holdfast.spi.StoreException;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
-import io.micrometer.prometheusmetrics.PrometheusConfig;
-import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
-import java.util.TreeSet;
 import java.util.concurrent.CountDownLatch;
-import java.util.regex.MatchResult;
-import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -56,7 +46,7 @@ class HoldfastMetricsTest {
 
     @Test
     void counts_what_happens_to_locks_by_the_constant_part_of_their_names() throws Exception {
-        useLocks();
+        EveryMeter.useLocks(client);
         await().untilAsserted(() -> {
             assertThat(timer("holdfast.lock.acquire", "name", "order:refund", "outcome", "acquired"))
                     .isEqualTo(2);
@@ -196,7 +186,7 @@ class HoldfastMetricsTest {
 
     @Test
     void events_of_the_store_have_their_meters() {
-        disturb();
+        EveryMeter.disturb(metrics);
         assertThat(counter("holdfast.store.errors", "command", "renew", "outcome", "unknown"))
                 .isEqualTo(1);
         assertThat(counter("holdfast.renewal.failures", "name", "job")).isEqualTo(1);
@@ -292,16 +282,13 @@ class HoldfastMetricsTest {
     /** Prometheus refuses a name with other tag keys, and shows the help text. */
     @Test
     void each_meter_has_a_help_text_a_unit_and_the_same_tag_keys_and_never_a_key() throws Exception {
-        useLocks();
-        disturb();
+        EveryMeter.count(metrics, client);
         await().until(() ->
                 registry.find("holdfast.lock.held").tag("name", "other").timer() != null);
-        String page = Files.readString(Path.of("../docs/metrics.md"));
         Map<String, List<String>> keys = new HashMap<>();
         assertThat(registry.getMeters()).hasSizeGreaterThan(15).allSatisfy(meter -> {
             Meter.Id id = meter.getId();
             assertThat(id.getName()).startsWith("holdfast.");
-            assertThat(page).contains("| `" + id.getName() + "` | ");
             assertThat(id.getDescription()).as(id.getName()).isNotBlank();
             assertThat(id.getBaseUnit()).as(id.getName()).isNotBlank();
             List<String> tags = id.getTags().stream().map(tag -> tag.getKey()).toList();
@@ -312,61 +299,6 @@ class HoldfastMetricsTest {
                         .filter(tag -> tag != null)
                         .collect(Collectors.toSet()))
                 .containsExactlyInAnyOrder("order:refund", "job", "other", "nightly");
-    }
-
-    /** Prometheus has names of its own: a unit at the end, and "total". */
-    @Test
-    void the_dashboard_shows_each_meter_and_alerts_are_on_meters_that_exist() throws Exception {
-        PrometheusMeterRegistry prometheus = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
-        metrics.bindTo(prometheus);
-        useLocks();
-        disturb();
-        metrics.renewed(1, 0, Duration.ofMillis(1));
-        Set<String> scraped = new TreeSet<>();
-        await().untilAsserted(() -> {
-            scraped.addAll(names(prometheus.scrape()));
-            assertThat(scraped).contains("holdfast_lock_held_seconds_max", "holdfast_lease_lost_leases_total");
-        });
-        Path samples = Path.of("../samples/operations");
-        assertThat(names(Files.readString(samples.resolve("grafana-dashboard.json"))))
-                .containsExactlyInAnyOrderElementsOf(scraped);
-        assertThat(scraped).containsAll(names(Files.readString(samples.resolve("alerts.yaml"))));
-    }
-
-    private static Set<String> names(String text) {
-        return Pattern.compile("(?m)(?<!(HELP|TYPE) )\\bholdfast_[a-z_]+")
-                .matcher(text)
-                .results()
-                .map(MatchResult::group)
-                .collect(Collectors.toCollection(TreeSet::new));
-    }
-
-    /** One event of each kind that locks have. */
-    private void useLocks() throws Exception {
-        try (LockClient elsewhere = LockClient.connect("memory:metrics");
-                Lease held = elsewhere.acquire("order:refund:1")) {
-            Optional<Lease> none =
-                    client.tryAcquire("order:refund:1", LockOptions.defaults().waitAtMost(Duration.ofMillis(20)));
-            assertThat(none).isEmpty();
-            assertThat(held.isValid()).isTrue();
-        }
-        Lease lease = client.acquire("order:refund:2");
-        var next = client.acquireAsync("order:refund:2").toCompletableFuture();
-        lease.release();
-        next.join().release();
-        Lease lost = client.acquire("job:nightly");
-        client.forceRelease("job:nightly");
-        assertThat(lost.isValid()).isFalse();
-        client.acquire("something:17").close();
-    }
-
-    private void disturb() {
-        metrics.storeFailed("job:1", "renew", new StoreException(StoreException.Outcome.UNKNOWN, "store: down", null));
-        metrics.renewalFailed("job:1", new IllegalStateException());
-        metrics.reconnected();
-        metrics.clockJumped(Duration.ofMinutes(1));
-        metrics.elected("nightly", 7);
-        metrics.once("order:refund:1", HoldfastMetrics.Once.REPEATED);
     }
 
     private long timer(String meter, String... tags) {
