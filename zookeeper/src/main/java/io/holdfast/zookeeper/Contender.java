@@ -133,10 +133,14 @@ final class Contender {
         }
         // The node before it was most likely the first, so ours is now. A grant rests on the create if that is recent.
         // Otherwise it needs a write, which is sent with the look.
+        QueueSnapshot known = node.place() == Place.FITS ? node.alone() : null;
         Proof recent = hold.recentProof();
-        CompletableFuture<@Nullable Proof> proving = recent != null
-                ? folder.look(now).thenApply(recent::seeing)
-                : node.write(now, requireNonNull(wanted).leaseMillis(), null).thenApply(proof -> proof);
+        CompletableFuture<@Nullable Proof> proving;
+        if (recent != null) {
+            proving = (known != null ? completed(known) : folder.look(now)).thenApply(recent::seeing);
+        } else {
+            proving = node.write(now, requireNonNull(wanted).leaseMillis(), known);
+        }
         return proving.thenApply(proof -> {
             if (proof != null && node.isIn(now, proof.queue()) && node.place() == Place.FITS) {
                 pushed(now, recent != null || now.shows(proof.promise()) ? proof : null);
@@ -281,15 +285,20 @@ final class Contender {
     }
 
     private CompletableFuture<AcquireReply> create(Session now, AcquireRequest request, int attempts) {
+        LastHeld.Node last = store.lastHeld().take(folder);
         Session.Promise promise = now.promise();
         CompletableFuture<@Nullable Stat> created = node.create(now, request);
-        // Sent together with the create, but executed after it, so this look sees the new node.
-        CompletableFuture<QueueSnapshot> looked = folder.look(now);
+        // Sent together with the create, but executed after it, so this look sees the new node. Not needed most likely
+        // if nobody came between the last two nodes of this client.
+        CompletableFuture<QueueSnapshot> looked = last != null && last.followed() ? null : folder.look(now);
         return created.thenCompose(stat -> {
             if (stat == null) {
                 return Folder.make(now, folder.path()).thenCompose(there -> attempt(request, attempts - 1));
             }
-            return looked.thenCompose(queue -> {
+            boolean alone = last != null && node.isAloneAfter(last, stat);
+            CompletableFuture<QueueSnapshot> seen =
+                    looked != null ? looked : alone ? completed(node.alone()) : folder.look(now);
+            return seen.thenCompose(queue -> {
                 if (!node.isIn(now, queue)) {
                     return attempt(request, attempts - 1);
                 }
@@ -441,7 +450,11 @@ final class Contender {
 
     /** Deletes the node; returns false if it was not there any more. */
     private CompletableFuture<Boolean> delete() {
+        LastHeld.Node first = hold.first();
         return node.delete().thenApply(deleted -> {
+            if (deleted && first != null) {
+                store.lastHeld().left(folder, first);
+            }
             finish();
             return deleted;
         });

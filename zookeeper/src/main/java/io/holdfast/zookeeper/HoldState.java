@@ -26,6 +26,7 @@ final class HoldState {
 
     private long sequence; // of exact settings
     private boolean confirmed; // whether an answer has granted the hold to the engine
+    private LastHeld.@Nullable Node first; // what to remember of the node if it was the first when it was granted
     private @Nullable Proof proof; // the last write to a node that waits or has just begun to fit, until it is used
 
     /** The session in which the name is held, or zero. Read on any thread. */
@@ -69,6 +70,8 @@ final class HoldState {
             lifetime.lastAtLeast(request.leaseMillis());
         }
         held(now, node, proof);
+        QueueSnapshot queue = proof.queue();
+        first = !queue.isEmpty() && queue.holder().equals(holderId) ? node.asLast(proof.stat()) : null;
         return new Granted(base, proof.queue().waiting(), atMost(now, proof, request.leaseMillis(), Granted.AS_ASKED));
     }
 
@@ -96,6 +99,11 @@ final class HoldState {
         confirmed = true;
         heldIn = now.id();
         watch.begin(now, node.path(), proof.queue().waiting());
+    }
+
+    /** Returns what to remember of the node; null if nodes before it held, too, or nothing was granted. */
+    LastHeld.@Nullable Node first() {
+        return first;
     }
 
     /** Notes the create of a node that waits. */
@@ -134,6 +142,7 @@ final class HoldState {
         sequence = 0;
         confirmed = false;
         proof = null;
+        first = null;
         heldIn = NOT_HELD;
         watch.close();
     }

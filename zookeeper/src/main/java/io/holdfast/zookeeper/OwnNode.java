@@ -4,7 +4,9 @@ import static java.util.Objects.requireNonNull;
 
 import io.holdfast.spi.AcquireReply.Busy;
 import io.holdfast.spi.AcquireRequest;
+import io.holdfast.zookeeper.Watches.Report;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.function.BiFunction;
@@ -56,12 +58,14 @@ final class OwnNode {
     private @Nullable Session session;
     private @Nullable String path; // null in NONE and UNSURE
     private @Nullable String twin; // a node with the same number, when one was seen before this node fitted
+    private boolean follows; // whether it was made directly after the node that this client had in the folder before
+    private boolean isNext; // whether only one node was before this one when it was last seen waiting for a lock
 
     /**
      * Creates a handle without a node.
      *
      * @param onGone runs whenever the node is gone
-     * @param onMayFit runs as work of the queue when the waiting node may fit
+     * @param onMayFit runs as work of the queue when the waiting node may fit, or does
      * @param onLook runs as work of the queue when it may fit, with what a look has shown since
      */
     OwnNode(
@@ -76,7 +80,15 @@ final class OwnNode {
         this.folder = folder;
         this.holderId = holderId;
         this.view = new PlaceView(store.time());
-        this.watch = new PlaceWatch(folder, work, view, onMayFit, onLook);
+        this.watch = new PlaceWatch(
+                folder,
+                work,
+                view,
+                (now, report) -> {
+                    seenGone(report);
+                    return onMayFit.apply(now);
+                },
+                onLook);
         this.onGone = onGone;
     }
 
@@ -193,9 +205,36 @@ final class OwnNode {
             watch.stop();
         } else {
             place = Place.QUEUED;
+            isNext = !folder.isPool() && index == 1;
             watch.await(now, queue.awaited(index));
         }
         return true;
+    }
+
+    /**
+     * Notes that the awaited node is gone. A look after the create shows all nodes that came before it. If there was
+     * only that one, this node is the first now.
+     */
+    private void seenGone(Report report) {
+        if (isNext && report == Report.GONE) {
+            place = Place.FITS;
+        }
+    }
+
+    /** Returns whether this node is alone in its folder: it was just made, after the deletion of that one. */
+    boolean isAloneAfter(LastHeld.Node last, Stat made) {
+        follows = last.isFollowedBy(QueueSnapshot.number(path()), made.getCzxid());
+        return follows;
+    }
+
+    /** Returns what is to be remembered of this node when it is deleted, which is the first of that queue. */
+    LastHeld.Node asLast(Stat made) {
+        return new LastHeld.Node(QueueSnapshot.number(path()), made.getCzxid(), follows);
+    }
+
+    /** Returns the queue with this node alone. */
+    QueueSnapshot alone() {
+        return folder.queue(List.of(name()));
     }
 
     /**
@@ -300,6 +339,8 @@ final class OwnNode {
         session = null;
         path = null;
         twin = null;
+        follows = false;
+        isNext = false;
         watch.stop();
         onGone.run();
     }

@@ -1,11 +1,11 @@
 package io.holdfast.zookeeper;
 
 import io.holdfast.zookeeper.QueueSnapshot.Awaited;
+import io.holdfast.zookeeper.Watches.Report;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BiFunction;
 import java.util.function.Consumer;
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,7 +21,7 @@ final class PlaceWatch {
     private final Folder folder;
     private final SerialQueue work;
     private final PlaceView view;
-    private final Function<Session, CompletableFuture<Boolean>> onEvent;
+    private final BiFunction<Session, Report, CompletableFuture<Boolean>> onEvent;
     private final BiFunction<Session, QueueSnapshot, CompletableFuture<Boolean>> onLook;
 
     private @Nullable Awaited awaited; // null if nothing is watched
@@ -37,7 +37,7 @@ final class PlaceWatch {
             Folder folder,
             SerialQueue work,
             PlaceView view,
-            Function<Session, CompletableFuture<Boolean>> onEvent,
+            BiFunction<Session, Report, CompletableFuture<Boolean>> onEvent,
             BiFunction<Session, QueueSnapshot, CompletableFuture<Boolean>> onLook) {
         this.folder = folder;
         this.work = work;
@@ -60,18 +60,17 @@ final class PlaceWatch {
         stop();
         awaited = event;
         int asked = which;
-        Consumer<Boolean> report = happened -> work.addEvent(() -> happened(now, asked, happened));
+        Consumer<Report> told = report -> work.addEvent(() -> happened(now, asked, report));
         unwatch = switch (event.event()) {
-            case DELETED ->
-                now.childWatches().await(folder.path(event.node()), report, nodes -> view.watchStands(event));
+            case DELETED -> now.childWatches().await(folder.path(event.node()), told, nodes -> view.watchStands(event));
             case GRANTED ->
                 now.dataWatches()
                         .await(
                                 folder.path(event.node()),
-                                report,
-                                node -> watchesGrant(event, node, () -> report.accept(true)));
+                                told,
+                                node -> watchesGrant(event, node, () -> told.accept(Report.CHANGED)));
             case CHANGED ->
-                now.childWatches().await(folder.path(), report, nodes -> {
+                now.childWatches().await(folder.path(), told, nodes -> {
                     view.watchStands(event);
                     work.addEvent(() -> looked(now, asked, nodes));
                 });
@@ -87,19 +86,19 @@ final class PlaceWatch {
         }
     }
 
-    /** @param happened false if the watch could not be set; the next poll sets it then */
-    private CompletableFuture<Boolean> happened(Session now, int asked, boolean happened) {
+    private CompletableFuture<Boolean> happened(Session now, int asked, Report report) {
         Awaited event = awaited;
         if (asked != which || event == null) {
             return CompletableFuture.completedFuture(true);
         }
         boolean missing = event.equals(Awaited.FOLDER) && !looked;
         stop();
-        if (!happened) {
+        if (report == Report.UNWATCHED) {
+            // The next poll sets the watch.
             return CompletableFuture.completedFuture(true);
         }
         if (event.event() == QueueSnapshot.Event.DELETED || missing) {
-            return onEvent.apply(now);
+            return onEvent.apply(now, report);
         }
         // The node is most likely the first that waits now, and looks with the watch that it needs then.
         await(now, Awaited.FOLDER);

@@ -1,5 +1,6 @@
 package io.holdfast.zookeeper;
 
+import io.holdfast.zookeeper.Watches.Report;
 import java.util.regex.Pattern;
 
 /**
@@ -55,35 +56,34 @@ final class PoolHolderWatch extends HolderWatch {
         int asking = which;
         if (!ownWatched) {
             ownWatched = true;
-            unwatchOwn = now.childWatches().await(node, gone -> inTurn(asking, () -> ownGone(gone)), nodes -> {});
+            unwatchOwn = now.childWatches().await(node, report -> inTurn(asking, () -> ownGone(report)), nodes -> {});
         }
         if (!folderWatched) {
             folderWatched = true;
             unwatchFolder = now.dataWatches()
                     .await(
                             folder.path(),
-                            written -> inTurn(asking, () -> folderWritten(written)),
+                            report -> inTurn(asking, () -> folderWritten(report)),
                             read -> inTurn(asking, () -> readFolder(read.data())));
         }
     }
 
-    /** @param gone false if the node could not be watched */
-    private void ownGone(boolean gone) {
+    private void ownGone(Report report) {
         ownWatched = false;
-        if (gone) {
-            onDeleted.run();
-        } else {
+        if (report == Report.UNWATCHED) {
             inTurnAfter(AFTER_FAILURE_NANOS, this::watch);
+        } else {
+            onDeleted.run();
         }
     }
 
-    /** @param written false if the folder could not be watched: an immediate look would fail too */
-    private void folderWritten(boolean written) {
+    private void folderWritten(Report report) {
         folderWatched = false;
-        if (written) {
-            watch();
-        } else {
+        if (report == Report.UNWATCHED) {
+            // An immediate look would fail too.
             inTurnAfter(AFTER_FAILURE_NANOS, this::watch);
+        } else {
+            watch();
         }
     }
 

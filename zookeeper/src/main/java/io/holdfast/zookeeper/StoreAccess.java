@@ -28,6 +28,7 @@ final class StoreAccess {
     private final CurrentSession session;
     private final PauseDetector pauses;
     private final FullFolders fullFolders;
+    private final LastHeld lastHeld;
     private final @Nullable StoreAccess pools; // null in the view of pools
     private volatile @Nullable StoreListener listener;
 
@@ -45,6 +46,7 @@ final class StoreAccess {
                 connector, errors, handle -> newSession(handle, clocks.get()), this::reconnected, sessionOver);
         this.pauses = new PauseDetector(time, session::timeoutMillis);
         this.fullFolders = new FullFolders(errors);
+        this.lastHeld = new LastHeld(time);
         this.pools = new StoreAccess(this);
     }
 
@@ -55,6 +57,7 @@ final class StoreAccess {
         this.session = locks.session;
         this.pauses = locks.pauses;
         this.fullFolders = locks.fullFolders;
+        this.lastHeld = locks.lastHeld;
         this.pools = null;
     }
 
@@ -119,6 +122,11 @@ final class StoreAccess {
     /** Returns the folders whose numbers are used up. */
     FullFolders fullFolders() {
         return fullFolders;
+    }
+
+    /** Returns the nodes with which this client held names last. */
+    LastHeld lastHeld() {
+        return lastHeld;
     }
 
     ZooKeeperErrors errors() {

@@ -1,5 +1,6 @@
 package io.holdfast.zookeeper;
 
+import io.holdfast.zookeeper.Watches.Report;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 import org.apache.zookeeper.Watcher;
@@ -79,7 +80,7 @@ final class SuccessorWatch extends HolderWatch {
         looked = true;
         boolean watched = waiting == 0;
         int asking = which;
-        Watcher onChange = Watches.watcher(() -> inTurn(asking, this::look));
+        Watcher onChange = Watches.watcher(report -> inTurn(asking, this::look));
         CompletionStage<QueueSnapshot> asked = folder.look(now, watched ? onChange : null);
         asked.whenComplete((queue, error) -> inTurn(asking, () -> seen(now, queue, watched)));
     }
@@ -122,34 +123,34 @@ final class SuccessorWatch extends HolderWatch {
         int asking = which;
         if (!ownWatched) {
             ownWatched = true;
-            unwatchOwn = watch(now, node, asking, gone -> {
+            unwatchOwn = watch(now, node, asking, report -> {
                 ownWatched = false;
-                lookAgain(gone);
+                lookAfter(report);
             });
         }
         if (!next.equals(watchedNext)) {
             String watching = next;
             watchedNext = watching;
             unwatchNext.run();
-            unwatchNext = watch(now, folder.path(watching), asking, gone -> {
+            unwatchNext = watch(now, folder.path(watching), asking, report -> {
                 if (watching.equals(watchedNext)) {
                     watchedNext = "";
-                    lookAgain(gone);
+                    lookAfter(report);
                 }
             });
         }
     }
 
-    private Runnable watch(Session now, String path, int asking, Consumer<Boolean> deleted) {
-        return now.childWatches().await(path, gone -> inTurn(asking, () -> deleted.accept(gone)), nodes -> {});
+    private Runnable watch(Session now, String path, int asking, Consumer<Report> told) {
+        return now.childWatches().await(path, report -> inTurn(asking, () -> told.accept(report)), nodes -> {});
     }
 
-    /** @param gone false if a node could not be watched: an immediate look would fail too */
-    private void lookAgain(boolean gone) {
-        if (gone) {
-            look();
-        } else {
+    private void lookAfter(Report report) {
+        if (report == Report.UNWATCHED) {
+            // An immediate look would fail too.
             inTurnAfter(AFTER_FAILURE_NANOS, this::look);
+        } else {
+            look();
         }
     }
 }

@@ -10,6 +10,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Watcher;
+import org.apache.zookeeper.Watcher.Event.EventType;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,6 +31,16 @@ final class Watches<T> {
         CompletionStage<T> ask(String path, @Nullable Watcher watcher);
     }
 
+    /** What a receiver learns of a node. */
+    enum Report {
+        /** The node was deleted, or there was none when the servers were asked. */
+        GONE,
+        /** Another event has happened. */
+        CHANGED,
+        /** The node cannot be watched now. */
+        UNWATCHED
+    }
+
     private final Question<T> question;
     private final ReentrantLock lock = new ReentrantLock();
     private final Map<String, Watch> awaited = new HashMap<>(); // by path; by lock
@@ -41,11 +52,11 @@ final class Watches<T> {
     /**
      * Reports at most one event of a node. The report may be about an earlier node of the same name.
      *
-     * @param event receives true if the event has happened or there is no such node, false if it cannot be watched now
+     * @param event receives the report
      * @param watched receives the command's answer when the server has promised to report the event
      * @return ends the report; to be run when it is no longer needed
      */
-    Runnable await(String path, Consumer<Boolean> event, Consumer<T> watched) {
+    Runnable await(String path, Consumer<Report> event, Consumer<T> watched) {
         Object receiver = new Object();
         Watch watch = join(path, receiver, event);
         // Asks even if the node is already watched: the server may have reported the event earlier.
@@ -56,7 +67,7 @@ final class Watches<T> {
                     watched.accept(answer);
                 }
             } else if (ZooKeeperErrors.is(error, Code.NONODE)) {
-                watch.happened();
+                watch.happened(Report.GONE);
             } else {
                 watch.failed(receiver);
             }
@@ -65,15 +76,15 @@ final class Watches<T> {
     }
 
     /** Returns a watcher that forwards changes of nodes, but not those of the connection. */
-    static Watcher watcher(Runnable onChange) {
+    static Watcher watcher(Consumer<Report> onChange) {
         return event -> {
-            if (event.getType() != Watcher.Event.EventType.None) {
-                onChange.run();
+            if (event.getType() != EventType.None) {
+                onChange.accept(event.getType() == EventType.NodeDeleted ? Report.GONE : Report.CHANGED);
             }
         };
     }
 
-    private Watch join(String path, Object receiver, Consumer<Boolean> event) {
+    private Watch join(String path, Object receiver, Consumer<Report> event) {
         lock.lock();
         try {
             Watch watch = awaited.computeIfAbsent(path, Watch::new);
@@ -87,7 +98,7 @@ final class Watches<T> {
     /** The watch of one node; in the map until the event, or until it cannot be set and has no receivers. */
     private final class Watch {
         private final String path;
-        private final Map<Object, Consumer<Boolean>> receivers = new LinkedHashMap<>(); // by lock
+        private final Map<Object, Consumer<Report>> receivers = new LinkedHashMap<>(); // by lock
         private final Watcher watcher = watcher(this::happened);
         private boolean stands; // by lock; whether the server has promised to report the event
 
@@ -95,8 +106,8 @@ final class Watches<T> {
             this.path = path;
         }
 
-        void happened() {
-            List<Consumer<Boolean>> all;
+        void happened(Report report) {
+            List<Consumer<Report>> all;
             lock.lock();
             try {
                 awaited.remove(path, this);
@@ -105,7 +116,7 @@ final class Watches<T> {
             } finally {
                 lock.unlock();
             }
-            all.forEach(event -> event.accept(true));
+            all.forEach(event -> event.accept(report));
         }
 
         /** Notes that the server watches the node. Returns whether that receiver is still there. */
@@ -120,7 +131,7 @@ final class Watches<T> {
         }
 
         void failed(Object receiver) {
-            Consumer<Boolean> event;
+            Consumer<Report> event;
             lock.lock();
             try {
                 event = receivers.remove(receiver);
@@ -131,7 +142,7 @@ final class Watches<T> {
                 lock.unlock();
             }
             if (event != null) {
-                event.accept(false);
+                event.accept(Report.UNWATCHED);
             }
         }
 

@@ -17,6 +17,15 @@ public enum EnsembleBug {
     /** A waiter watches a node that is not the one before it, so it hears nothing. */
     WATCHES_THE_WRONG_NODE,
 
+    /** A waiter is told that the node before it is gone as soon as it watches that node. */
+    DELETION_IS_TOLD_TOO_SOON,
+    /** Of the nodes before its own one, a waiter sees the last alone. */
+    ONE_NODE_BEFORE_IS_SEEN,
+    /** A client's new node seems to have the number after that of its last one, whoever came in between. */
+    NUMBERS_LEAVE_OTHERS_OUT,
+    /** A new folder's numbers begin high, so a node seems to follow one in the folder that was removed. */
+    NEW_FOLDER_IS_TAKEN_FOR_THE_OLD,
+
     /** A share of a pool counts as one, whatever it weighs. */
     POOL_WEIGHT_IS_FORGOTTEN,
     /** Waiting nodes of a pool do not count: a request with room overtakes those without. */

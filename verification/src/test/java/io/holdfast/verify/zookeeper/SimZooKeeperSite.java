@@ -55,6 +55,9 @@ public final class SimZooKeeperSite implements SimSite {
                 calm ? 0 : new double[] {0, 0.01, 0.1}[random.nextInt(3)],
                 new long[] {50, 500, 5_000}[random.nextInt(3)] * 1_000_000);
         ensemble = new SimEnsemble(simulation.world, random.split(), shape);
+        if (bug == EnsembleBug.NEW_FOLDER_IS_TAKEN_FOR_THE_OLD) {
+            ensemble.numberFoldersFrom(1 << 20);
+        }
         // A calm history is about order and idle locks, and waiters of a full folder only poll.
         if (!calm && simulation.seed % 4 == 3) {
             // Each folder of a lock is full after a few nodes, again and again.

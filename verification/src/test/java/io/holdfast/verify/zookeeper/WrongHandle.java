@@ -2,11 +2,16 @@ package io.holdfast.verify.zookeeper;
 
 import io.holdfast.zookeeper.VerifyZooKeeper;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import org.apache.zookeeper.AsyncCallback;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.WatchedEvent;
 import org.apache.zookeeper.Watcher;
+import org.apache.zookeeper.Watcher.Event.EventType;
+import org.apache.zookeeper.Watcher.Event.KeeperState;
 import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
@@ -14,6 +19,7 @@ import org.jspecify.annotations.Nullable;
 final class WrongHandle extends VerifyZooKeeper.ForwardedCommands {
 
     private final EnsembleBug bug;
+    private final Map<String, Long> numbers = new HashMap<>();
 
     private WrongHandle(EnsembleBug bug, VerifyZooKeeper.Commands handle) {
         super(handle);
@@ -36,8 +42,19 @@ final class WrongHandle extends VerifyZooKeeper.ForwardedCommands {
                                 : code,
                         asked,
                         context,
-                        name,
+                        asNext(name),
                         renumbered(name, stat)));
+    }
+
+    /** Gives the name of a node in a sequence the number after that of this client's last node in its folder. */
+    private @Nullable String asNext(@Nullable String path) {
+        if (bug != EnsembleBug.NUMBERS_LEAVE_OTHERS_OUT || path == null || !path.matches(".*~\\d{10}")) {
+            return path;
+        }
+        String folder = path.substring(0, path.lastIndexOf('/'));
+        int end = path.lastIndexOf('~') + 1;
+        long number = numbers.merge(folder, Long.parseLong(path.substring(end)), (last, now) -> last + 1);
+        return path.substring(0, end) + String.format("%010d", number);
     }
 
     @Override
@@ -50,13 +67,41 @@ final class WrongHandle extends VerifyZooKeeper.ForwardedCommands {
                             callback.processResult(code, asked, context, nodes == null ? null : withoutWaiters(nodes)));
             return;
         }
+        if (bug == EnsembleBug.ONE_NODE_BEFORE_IS_SEEN) {
+            super.children(
+                    path,
+                    watcher,
+                    (code, asked, context, nodes) ->
+                            callback.processResult(code, asked, context, nodes == null ? null : lastBefore(nodes)));
+            return;
+        }
         boolean waits = watcher != null && path.contains("~");
+        if (bug == EnsembleBug.DELETION_IS_TOLD_TOO_SOON && waits) {
+            super.children(path, watcher, callback);
+            watcher.process(new WatchedEvent(EventType.NodeDeleted, KeeperState.SyncConnected, path));
+            return;
+        }
         if (bug != EnsembleBug.WATCHES_THE_WRONG_NODE || !waits) {
             super.children(path, watcher, callback);
             return;
         }
         // A look that sets no watch answers the same.
         super.children(path, null, callback);
+    }
+
+    /** Without those that are before the one before this client's. */
+    private List<String> lastBefore(List<String> nodes) {
+        VerifyZooKeeper.Queue queue = new VerifyZooKeeper.Queue(nodes);
+        for (int i = 2; i < queue.size(); i++) {
+            if (queue.node(i).contains("~" + Long.toHexString(sessionId()) + "~")) {
+                List<String> seen = new ArrayList<>(nodes);
+                for (int gone = 0; gone < i - 1; gone++) {
+                    seen.remove(queue.node(gone));
+                }
+                return seen;
+            }
+        }
+        return nodes;
     }
 
     /** Without some nodes of others that wait. */
