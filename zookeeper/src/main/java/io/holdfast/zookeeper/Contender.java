@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Invariant: a grant or renewal is answered only after this session committed a write to the node, the create or a
  * later one. Its time is counted from the sending of that write. A renewal writes while the node fits, and so does a
- * grant of a pool.
+ * grant of a pool for which the node behind it waits.
  *
  * <p>Commands and events run in a {@link SerialQueue}. Only its work uses the fields that are not final.
  */
@@ -149,11 +149,17 @@ final class Contender {
         });
     }
 
-    /** Grants to a waiter if its node fits. Writes only then, by an invariant of {@link OwnNode}. */
+    /** Grants to a waiter of a pool if its node fits. Writes only then, by an invariant of {@link OwnNode}. */
     private CompletableFuture<Boolean> looked(Session now, QueueSnapshot queue) {
         if (!node.isIn(now, queue) || node.place() != Place.FITS) {
             return completed(true);
         }
+        Proof recent = hold.recentProof();
+        if (recent != null && !node.isAwaited(queue)) {
+            pushed(now, recent.seeing(queue));
+            return completed(true);
+        }
+        hold.takeProof(); // if the write fails, the next acquire writes
         return node.write(now, requireNonNull(wanted).leaseMillis(), queue).thenApply(proof -> {
             if (proof != null) {
                 pushed(now, now.shows(proof.promise()) ? proof : null);
@@ -308,12 +314,14 @@ final class Contender {
                             : grant(now, request, attempts, node.write(now, request.leaseMillis(), queue));
                 }
                 Busy busy = node.busy(now, queue);
-                if (now.shows(promise) && !folder.isPool()) {
+                if (now.shows(promise)) {
                     hold.made(new Proof(stat, queue, promise));
                 }
-                return request.queue()
-                        ? node.announce(now, queue).thenApply(told -> busy)
-                        : delete().thenApply(deleted -> busy);
+                if (!request.queue()) {
+                    return delete().thenApply(deleted -> busy);
+                }
+                node.announce(now, queue);
+                return completed(busy);
             });
         });
     }
@@ -326,7 +334,7 @@ final class Contender {
     private CompletableFuture<AcquireReply> grantFitting(
             Session now, AcquireRequest request, int attempts, @Nullable QueueSnapshot seen) {
         Proof made = hold.takeProof();
-        if (made == null) {
+        if (made == null || (seen != null && node.isAwaited(seen))) {
             return grant(now, request, attempts, node.prove(now, request.leaseMillis(), seen));
         }
         return granted(now, request, seen == null ? made : made.seeing(seen));
@@ -406,7 +414,8 @@ final class Contender {
                                         return attempt(request, CREATE_ATTEMPTS);
                                     }
                                     Busy busy = node.busy(now, queue);
-                                    return node.announce(now, queue).<AcquireReply>thenApply(told -> busy);
+                                    node.announce(now, queue);
+                                    return CompletableFuture.<AcquireReply>completedFuture(busy);
                                 })
                                 .exceptionally(this::failHalfDone)
                                 .thenApply(reply -> ReleaseReply.requeued(reply));

@@ -32,7 +32,8 @@ import org.jspecify.annotations.Nullable;
  * <p>Invariant: there is never a second node of this id. A create is sent only in NONE, and NONE is entered only when
  * the node is certainly gone or was certainly not created.
  *
- * <p>Invariant: a pool's node is written only when it fits, as the node behind it takes a write for its grant.
+ * <p>Invariant: a pool's node is written only when it fits, as the node behind it takes a write for its grant. It is
+ * written then if the node behind it waits for that.
  *
  * <p>Only the work of the contender's {@link SerialQueue} uses it.
  */
@@ -51,7 +52,9 @@ final class OwnNode {
     private final Folder folder;
     private final String holderId;
     private final PlaceView view;
+    private final SerialQueue work;
     private final PlaceWatch watch; // set in QUEUED alone
+    private final StoppableTimer announcing;
     private final Runnable onGone;
 
     private Place place = Place.NONE;
@@ -79,6 +82,8 @@ final class OwnNode {
         this.store = store;
         this.folder = folder;
         this.holderId = holderId;
+        this.work = work;
+        this.announcing = new StoppableTimer(store.time());
         this.view = new PlaceView(store.time());
         this.watch = new PlaceWatch(
                 folder,
@@ -203,6 +208,7 @@ final class OwnNode {
         if (index < queue.holders()) {
             place = Place.FITS;
             watch.stop();
+            announcing.cancel();
         } else {
             place = Place.QUEUED;
             isNext = !folder.isPool() && index == 1;
@@ -221,7 +227,7 @@ final class OwnNode {
         }
     }
 
-    /** Returns whether this node is alone in its folder: it was just made, after the deletion of that one. */
+    /** Returns whether this node is alone in its folder: it was just made, after the deletion of the last node. */
     boolean isAloneAfter(LastHeld.Node last, Stat made) {
         follows = last.isFollowedBy(QueueSnapshot.number(path()), made.getCzxid());
         return follows;
@@ -232,6 +238,11 @@ final class OwnNode {
         return new LastHeld.Node(QueueSnapshot.number(path()), made.getCzxid(), follows);
     }
 
+    /** Returns whether the node behind this one may wait for a write to this node. */
+    boolean isAwaited(QueueSnapshot queue) {
+        return folder.isPool() && queue.hasRoomBehind(queue.indexOf(name()));
+    }
+
     /** Returns the queue with this node alone. */
     QueueSnapshot alone() {
         return folder.queue(List.of(name()));
@@ -239,15 +250,21 @@ final class OwnNode {
 
     /**
      * Tells the holders of a pool that this node has begun to wait, if they are to be told: writes its number to the
-     * folder, which they watch. A failure is not reported. Holders learn of the waiter at their renewals, too.
+     * folder, which they watch. Does so when they do that, and if the node still waits then. A failure is not reported.
+     * Holders learn of the waiter at their renewals, too.
      *
-     * <p>This node cannot hold before that is done. So if its number replaces that of a later node, its grant counts the
+     * <p>This node cannot hold while that is done. So if its number replaces that of a later node, its grant counts the
      * later node as one that waits.
      */
-    CompletableFuture<Boolean> announce(Session now, QueueSnapshot queue) {
-        return folder.isPool() && queue.isAnnounced(queue.indexOf(name()))
-                ? now.announce(folder.path(), QueueSnapshot.number(path()))
-                : CompletableFuture.completedFuture(true);
+    void announce(Session now, QueueSnapshot queue) {
+        if (folder.isPool() && queue.isAnnounced(queue.indexOf(name()))) {
+            String waiting = path();
+            announcing.set(
+                    HolderWatch.FIRST_LOOK_NANOS,
+                    () -> work.addEvent(() -> place == Place.QUEUED && waiting.equals(path)
+                            ? now.announce(folder.path(), QueueSnapshot.number(waiting))
+                            : CompletableFuture.completedFuture(true)));
+        }
     }
 
     // --- the answer to a waiter ---
@@ -342,6 +359,7 @@ final class OwnNode {
         follows = false;
         isNext = false;
         watch.stop();
+        announcing.cancel();
         onGone.run();
     }
 

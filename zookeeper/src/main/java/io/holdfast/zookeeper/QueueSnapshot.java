@@ -186,6 +186,13 @@ final class QueueSnapshot {
         return index > holders ? new Awaited(Event.GRANTED, node(index - 1)) : Awaited.FOLDER;
     }
 
+    /** Returns whether there is a node behind another one that has room beside it. Others do not await its grant. */
+    boolean hasRoomBehind(int index) {
+        return index + 1 < entries.size()
+                && entries.get(index).weight() + entries.get(index + 1).weight()
+                        <= entries.get(index + 1).capacity();
+    }
+
     /** Returns whether these nodes would all hold if there were no others. */
     private boolean fitAlone(int from, int to) {
         long weights = 0;

@@ -147,6 +147,24 @@ class RequestCountTest {
         assertThat(each).isBetween(1.9, 2.8);
     }
 
+    @ParameterizedTest
+    @ValueSource(ints = {2, 8})
+    void writers_take_the_same_number_however_many(int size) throws Exception {
+        String name = "written-by-" + size;
+        OverlapDetector detector = new OverlapDetector(name);
+        Cost cost = costOfGrants(size, 30, (client, grants) -> {
+            try (Lease lease = client.acquireWrite(name)) {
+                detector.enter(lease.fencingToken());
+                int number = grants.incrementAndGet();
+                detector.leave();
+                return number;
+            }
+        });
+        detector.assertClean();
+        System.out.printf("writers, %d clients: %.1f requests for each grant%n", size, cost.requests());
+        assertThat(cost.requests()).isBetween(3.0, CONTENDED + 2 + cost.polls());
+    }
+
     /** Two permits, and more clients that all want one. */
     @Tag("deep") // quick: the test of the lock above
     @ParameterizedTest

@@ -17,11 +17,11 @@ public enum EnsembleBug {
     /** A waiter watches a node that is not the one before it, so it hears nothing. */
     WATCHES_THE_WRONG_NODE,
 
-    /** A waiter is told that the node before it is gone as soon as it watches that node. */
+    /** A waiter hears of the deletion of the node before it at once, whether or not there was one. */
     DELETION_IS_TOLD_TOO_SOON,
     /** Of the nodes before its own one, a waiter sees the last alone. */
     ONE_NODE_BEFORE_IS_SEEN,
-    /** A client's new node seems to have the number after that of its last one, whoever came in between. */
+    /** A new node seems to have the number after that of its client's last node, although others came between them. */
     NUMBERS_LEAVE_OTHERS_OUT,
     /** A new folder's numbers begin high, so a node seems to follow one in the folder that was removed. */
     NEW_FOLDER_IS_TAKEN_FOR_THE_OLD,
