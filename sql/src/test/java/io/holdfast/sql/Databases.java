@@ -1,10 +1,15 @@
 package io.holdfast.sql;
 
 import static org.junit.jupiter.api.Assumptions.abort;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.StoreContext;
+import io.holdfast.testkit.servers.MariaDbServer;
+import io.holdfast.testkit.servers.PgBouncer;
 import io.holdfast.testkit.servers.PostgresServer;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.URI;
 import java.sql.Connection;
 import java.sql.DriverManager;
@@ -12,6 +17,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.EnumMap;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /** The databases of the tests. Each starts once, when a test first asks for it, and ends with this JVM. */
 final class Databases {
@@ -20,6 +26,8 @@ final class Databases {
 
     private static final Map<SqlSettings.Kind, String> STARTED = new EnumMap<>(SqlSettings.Kind.class);
     private static final Map<SqlSettings.Kind, String> FAILURES = new EnumMap<>(SqlSettings.Kind.class);
+
+    private static @Nullable PgBouncer pooler;
 
     private interface Start<S> {
         S run() throws Exception;
@@ -37,25 +45,66 @@ final class Databases {
         return own(SqlSettings.Kind.POSTGRESQL, () -> PostgresServer.start(settings));
     }
 
+    /** Starts a pooler of the test's own before that PostgreSQL. Skips the test where there is none. */
+    static PgBouncer ownPgBouncer() {
+        assumeTrue(PgBouncer.isInstalled(), "There is no PgBouncer (expected: HOLDFAST_PGBOUNCER=/path/to/pgbouncer)");
+        try {
+            return PgBouncer.start(
+                    URI.create(postgres().substring("jdbc:".length())).getPort());
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /** Returns the URL of PostgreSQL behind a pooler. Skips the test as {@link #ownPgBouncer} does. */
+    static synchronized String pgBouncer() {
+        PgBouncer known = pooler;
+        if (known == null) {
+            known = ownPgBouncer();
+            pooler = known;
+        }
+        return known.url();
+    }
+
     /** Returns the URL of MariaDB with its own driver. Skips the test as {@link #postgres} does. */
     static String mariaDb() {
-        return started(SqlSettings.Kind.MARIADB, () -> new MariaDbServer().rootUrl());
+        return started(SqlSettings.Kind.MARIADB, () -> MariaDbServer.start().adminUrl());
     }
 
     /** Starts a MariaDB of the test's own, which it may kill. Skips the test as {@link #postgres} does. */
     static MariaDbServer ownMariaDb() {
-        return own(SqlSettings.Kind.MARIADB, MariaDbServer::new);
+        return own(SqlSettings.Kind.MARIADB, MariaDbServer::start);
+    }
+
+    /** Starts a MySQL of the test's own, which it may kill. Skips the test where there is none. */
+    static MariaDbServer ownMySql() {
+        try {
+            return MariaDbServer.startMySql();
+        } catch (IOException e) {
+            return abort("MySQL does not start on this machine: " + e.getMessage());
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
     }
 
     /**
      * Returns a URL for MySQL's driver: of the MySQL that the environment variable HOLDFAST_MYSQL names, otherwise of
-     * MariaDB.
+     * the one in a jar. Where that one does not run, for lack of the library libaio, of MariaDB.
      */
     static String mySql() {
         String given = System.getenv("HOLDFAST_MYSQL");
-        return given != null
-                ? given
-                : mariaDb().replace("jdbc:mariadb:", "jdbc:mysql:").replace("sslMode=disable", "sslMode=DISABLED");
+        return given != null ? given : started(SqlSettings.Kind.MYSQL, Databases::mySqlOrMariaDb);
+    }
+
+    private static String mySqlOrMariaDb() throws InterruptedException {
+        try {
+            return MariaDbServer.startMySql().adminUrl();
+        } catch (IOException e) {
+            System.err.println("MariaDB takes the place of MySQL, which does not start: " + e.getMessage());
+            return mariaDb().replace("jdbc:mariadb:", "jdbc:mysql:").replace("sslMode=disable", "sslMode=DISABLED");
+        }
     }
 
     /** Returns the URL of a database, where the store makes its tables. */

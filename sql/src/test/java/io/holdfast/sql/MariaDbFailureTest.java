@@ -1,5 +1,6 @@
 package io.holdfast.sql;
 
+import io.holdfast.testkit.servers.MariaDbServer;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.ResultSet;
@@ -10,20 +11,27 @@ import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.TestInstance;
 
 /** A MariaDB that fails. */
 @Tag("deep")
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class MariaDbFailureTest extends FailingDatabase {
 
-    private static MariaDbServer server;
+    private MariaDbServer server;
+
+    /** Starts the server. Skips the tests where this machine cannot run it. */
+    MariaDbServer started() {
+        return Databases.ownMariaDb();
+    }
 
     @BeforeAll
-    static void start() {
-        server = Databases.ownMariaDb();
+    void start() {
+        server = started();
     }
 
     @AfterAll
-    static void end() {
+    void end() {
         if (server != null) {
             server.close();
         }
@@ -36,7 +44,7 @@ class MariaDbFailureTest extends FailingDatabase {
 
     @Override
     String adminUrl() {
-        return server.rootUrl();
+        return server.adminUrl();
     }
 
     @Override
@@ -45,7 +53,7 @@ class MariaDbFailureTest extends FailingDatabase {
     }
 
     @Override
-    void kill() throws InterruptedException {
+    void kill() {
         server.kill();
     }
 
@@ -55,21 +63,18 @@ class MariaDbFailureTest extends FailingDatabase {
     }
 
     @Override
-    void pause() throws Exception {
-        server.signal("STOP");
+    void pause() {
+        server.pause();
     }
 
     @Override
-    void resume() throws Exception {
-        server.signal("CONT");
+    void resume() {
+        server.resume();
     }
 
     @Override
     void endSessions() throws SQLException {
-        try (Connection connection = DriverManager.getConnection(adminUrl());
-                Statement statement = connection.createStatement()) {
-            statement.execute("KILL USER app");
-        }
+        server.endSessions();
     }
 
     @Override
@@ -84,11 +89,16 @@ class MariaDbFailureTest extends FailingDatabase {
 
     @Override
     long deadlocks() throws SQLException {
+        return number("SELECT variable_value FROM information_schema.global_status WHERE variable_name ="
+                + " 'INNODB_DEADLOCKS'");
+    }
+
+    final long number(String question) throws SQLException {
         try (Connection connection = DriverManager.getConnection(adminUrl());
                 Statement statement = connection.createStatement();
-                ResultSet row = statement.executeQuery("SHOW GLOBAL STATUS LIKE 'Innodb_deadlocks'")) {
+                ResultSet row = statement.executeQuery(question)) {
             row.next();
-            return row.getLong(2);
+            return row.getLong(1);
         }
     }
 

@@ -10,7 +10,7 @@ class PgBouncerContractTest extends LockStoreContract {
 
     @Override
     protected LockStore open(StoreContext context) {
-        return Databases.open(PgBouncer.sharedUrl() + "&createTable=true", context);
+        return Databases.open(Databases.pgBouncer() + "&createTable=true", context);
     }
 
     @Override

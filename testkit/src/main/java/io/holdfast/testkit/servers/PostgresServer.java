@@ -157,9 +157,9 @@ public final class PostgresServer implements AutoCloseable {
         return guardian.descendants().toList();
     }
 
-    /** Returns its address for JDBC, with everything that a connection needs. */
+    /** Returns its address for JDBC, with everything that a connection needs, and a password, which nobody may show. */
     public String url() {
-        return "jdbc:postgresql://127.0.0.1:" + port + "/postgres?user=test";
+        return "jdbc:postgresql://127.0.0.1:" + port + "/postgres?user=test&password=s3cret-of-the-server";
     }
 
     /** Ends the server and removes its files. */

@@ -170,7 +170,7 @@ final class RedisInstallations {
     /**
      * Returns a folder that only this user can write to, because all users can write to the temporary folder itself.
      */
-    private static Path cacheFolder(Path ownFile) throws IOException {
+    static Path cacheFolder(Path ownFile) throws IOException {
         var ownerOnly = PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
         Path parent = Path.of(System.getProperty("java.io.tmpdir"));
         Path folder = parent.resolve("holdfast-servers-" + System.getProperty("user.name"));
