@@ -111,7 +111,8 @@ final class MySqlServer {
         if (isOn(variables, "read_only") || isOn(variables, "innodb_read_only")) {
             throw errors.exception(
                     Outcome.NOT_EXECUTED,
-                    "is read-only, as a replica is, and keeps no locks (expected: the primary)",
+                    "is read-only, as a replica is, and keeps no locks (expected: the primary, and SET GLOBAL read_only = OFF"
+                            + " there)",
                     null);
         }
         if (isOn(variables, "log_bin") && "STATEMENT".equals(variables.get("binlog_format"))) {

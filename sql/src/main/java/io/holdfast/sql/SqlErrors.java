@@ -86,12 +86,22 @@ final class SqlErrors {
         String said = said(error);
         boolean tls =
                 settings.kind() == SqlSettings.Kind.MARIADB && TLS.matcher(said).find();
-        String way = tls
-                ? " (the driver asks for TLS: give it the certificate by serverSslCert=…, or set sslMode=disable where"
-                        + " nobody else can listen)"
-                : "";
         return exception(
-                fatal || tls ? Outcome.FATAL : Outcome.NOT_EXECUTED, "cannot be connected to: " + said + way, error);
+                fatal || tls ? Outcome.FATAL : Outcome.NOT_EXECUTED,
+                "cannot be connected to: " + said + wayOut(said, tls),
+                error);
+    }
+
+    private static String wayOut(String said, boolean tls) {
+        if (tls) {
+            return " (the driver asks for TLS: give it the certificate by serverSslCert=…, or set sslMode=disable where"
+                    + " nobody else can listen)";
+        }
+        // PostgreSQL's driver takes a user who may only read for one of a standby.
+        return said.contains("targetServerType: primary")
+                ? " (it is a standby or read-only; expected: the primary, and ALTER ROLE … SET"
+                        + " default_transaction_read_only = off for the user of the URL)"
+                : "";
     }
 
     private String noTable(SQLException error) {
@@ -101,10 +111,10 @@ final class SqlErrors {
     }
 
     private String noRight(SQLException error) {
-        String grant = "GRANT SELECT, INSERT, UPDATE, DELETE ON holdfast_lock";
-        String both = settings.kind().isMySql()
-                ? grant + " TO the user of the URL, and the same ON holdfast_card"
-                : grant + ", holdfast_card TO the user of the URL";
+        String grant = "GRANT SELECT, INSERT, UPDATE, DELETE ON holdfast_";
+        String user = " TO the user of the URL";
+        // MySQL grants rights on one table at a time.
+        String both = grant + "lock" + user + "; " + grant + "card" + user;
         return "refuses this user a right (" + said(error) + "); run as the owner: " + both;
     }
 
