@@ -31,6 +31,13 @@ class SqlStoreTest {
     }
 
     @Test
+    void theDoctorNamesTheStatementThatMakesTheTables(@TempDir Path dir) {
+        InProcess doctor = InProcess.run("doctor", "--store", "jdbc:h2:" + dir.resolve("locks"));
+        assertThat(doctor.exitCode()).isEqualTo(ExitCode.STORE_UNAVAILABLE);
+        assertThat(doctor.err()).contains("lacks a table of Holdfast", "createTable=true: CREATE TABLE");
+    }
+
+    @Test
     void theDoctorKnowsTheTableOfKeys(@TempDir Path dir) throws SQLException {
         String database = "jdbc:h2:" + dir.resolve("app") + ";AUTO_SERVER=TRUE";
         InProcess missing = InProcess.run("doctor", "--store", "memory:once", "--once", database);

@@ -12,9 +12,6 @@ final class PostgresDiagnosis {
 
     private static final int HEARD_MILLIS = 2_000;
 
-    /** Of all connections that the server allows. */
-    private static final double MANY = 0.8;
-
     private final SqlDiagnosis diagnosis;
     private final Link link;
     private final List<Finding> findings;
@@ -90,7 +87,10 @@ final class PostgresDiagnosis {
         });
         diagnosis.ask(findings, "timeouts", this::timeouts);
         diagnosis.ask(findings, "connections", this::connections);
-        diagnosis.ask(findings, "clock", () -> diagnosis.clock(link, "clock_timestamp()", findings));
+        diagnosis.ask(
+                findings,
+                "clock",
+                () -> diagnosis.clock(link, LockTable.standardMicros("clock_timestamp()"), findings));
         if (pooled) {
             findings.add(Finding.warning(
                     "pooler",
@@ -149,14 +149,7 @@ final class PostgresDiagnosis {
     private void connections() throws SQLException {
         long used = number("SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'");
         long most = number("SELECT current_setting('max_connections')::BIGINT");
-        String text = used + " of " + most + " connections are used";
-        findings.add(
-                used < MANY * most
-                        ? Finding.ok("connections", text)
-                        : Finding.warning(
-                                "connections",
-                                text + ", and each client of the locks needs two to five",
-                                "raise max_connections, or let other applications use a pooler"));
+        findings.add(SqlDiagnosis.connections(used, most));
     }
 
     private long number(String sql) throws SQLException {

@@ -18,6 +18,9 @@ final class SqlDiagnosis {
 
     private static final Duration CLOCK_DIFFERENCE_MAX = Duration.ofSeconds(1);
 
+    /** Of all connections that the server allows. */
+    private static final double MANY = 0.8;
+
     interface Question {
         void ask() throws SQLException;
     }
@@ -52,7 +55,9 @@ final class SqlDiagnosis {
         });
         if (settings.kind() == SqlSettings.Kind.POSTGRESQL) {
             new PostgresDiagnosis(this, link, findings).examine(pooled.getAsBoolean(), settings.notifies());
-        } else if (settings.kind() == SqlSettings.Kind.H2) {
+        } else if (settings.kind().isMySql()) {
+            new MySqlDiagnosis(this, link, findings).examine();
+        } else {
             examineH2(link, findings);
         }
         ask(findings, "row", () -> {
@@ -98,15 +103,16 @@ final class SqlDiagnosis {
                                     "WRITE_DELAY is " + delay + ", so a crash forgets locks that were taken",
                                     "run as the owner: SET WRITE_DELAY 0"));
         });
-        ask(findings, "clock", () -> clock(link, "CURRENT_TIMESTAMP(6)", findings));
+        ask(findings, "clock", () -> clock(link, LockTable.standardMicros("CURRENT_TIMESTAMP(6)"), findings));
     }
 
-    void clock(Link link, String now, List<Finding> findings) throws SQLException {
+    /** @param micros an expression for the microseconds since 1970 */
+    void clock(Link link, String micros, List<Finding> findings) throws SQLException {
         long sent = time.wallMillis();
-        Long micros = link.first("SELECT " + LockTable.standardMicros(now), row -> row.getLong(1));
+        Long said = link.first("SELECT " + micros, row -> row.getLong(1));
         long half = sent + (time.wallMillis() - sent) / 2;
         findings.add(clock(Duration.between(
-                Instant.ofEpochMilli(half), Instant.EPOCH.plus(micros == null ? 0 : micros, ChronoUnit.MICROS))));
+                Instant.ofEpochMilli(half), Instant.EPOCH.plus(said == null ? 0 : said, ChronoUnit.MICROS))));
     }
 
     /** @param difference of the database's clock to ours; negative if the database's is behind */
@@ -119,6 +125,16 @@ final class SqlDiagnosis {
                         "clock",
                         text + "; leases do not depend on that, but fencing tokens grow by the database's clock",
                         "synchronize both clocks");
+    }
+
+    static Finding connections(long used, long most) {
+        String text = used + " of " + most + " connections are used";
+        return used < MANY * most
+                ? Finding.ok("connections", text)
+                : Finding.warning(
+                        "connections",
+                        text + ", and each client of the locks needs two to five",
+                        "raise max_connections, or let other applications use a pooler");
     }
 
     void ask(List<Finding> findings, String subject, Question question) {

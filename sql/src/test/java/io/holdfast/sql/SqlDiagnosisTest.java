@@ -12,9 +12,13 @@ import java.nio.file.Path;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** What {@code holdfast doctor} says of a database. */
 class SqlDiagnosisTest {
@@ -99,6 +103,71 @@ class SqlDiagnosisTest {
         assertThat(SqlDiagnosis.clock(Duration.ofMillis(-300)))
                 .isEqualTo(Finding.ok("clock", "the database's clock is 300 ms behind this machine's"));
         assertThat(SqlDiagnosis.clock(Duration.ofSeconds(2)).severity()).isEqualTo(Severity.WARNING);
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"MYSQL", "MARIADB"})
+    void mySql(SqlSettings.Kind kind) throws Exception {
+        List<Finding> findings = diagnose(Databases.url(kind));
+        assertThat(one(findings, "version").text()).contains("driver");
+        assertThat(one(findings, "rights").severity()).isEqualTo(Severity.OK);
+        assertThat(one(findings, "table")).isEqualTo(Finding.ok("table", "holdfast_lock is in InnoDB"));
+        assertThat(one(findings, "isolation")).isEqualTo(Finding.ok("isolation", "READ COMMITTED"));
+        assertThat(one(findings, "timeouts"))
+                .isEqualTo(Finding.ok("timeouts", "innodb_lock_wait_timeout is 1 s, lock_wait_timeout is 1 s"));
+        assertThat(one(findings, "commits")).isEqualTo(Finding.ok("commits", "innodb_flush_log_at_trx_commit is 1"));
+        assertThat(one(findings, "standbys").text()).startsWith("none");
+        assertThat(one(findings, "connections").text()).containsPattern("^\\d+ of \\d+ connections are used");
+        assertThat(one(findings, "clock").text()).containsPattern("\\d+ ms (behind|ahead of) this machine's");
+        assertThat(one(findings, "notify").text()).contains("sends no messages");
+        assertThat(one(findings, "row").text()).containsPattern("lock_key [0-9a-f]{64}, base \\d+$");
+        assertThat(findings).allSatisfy(each -> assertThat(each.severity()).isEqualTo(Severity.OK));
+    }
+
+    @Test
+    void aTableWithoutTransactionsIsAnErrorOnMySql() {
+        assertThat(MySqlDiagnosis.table("MyISAM").severity()).isEqualTo(Severity.ERROR);
+        assertThat(MySqlDiagnosis.table("MyISAM").advice()).contains("ALTER TABLE holdfast_lock ENGINE = InnoDB");
+        assertThat(MySqlDiagnosis.isolation("REPEATABLE-READ").severity()).isEqualTo(Severity.ERROR);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "1, OK",
+        "0, WARNING",
+        "2, WARNING",
+    })
+    void aCommitThatIsWrittenLaterIsAWarningOnMySql(String flush, Severity severity) {
+        assertThat(MySqlDiagnosis.commits(Map.of("innodb_flush_log_at_trx_commit", flush))
+                        .severity())
+                .isEqualTo(severity);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        // semi-synchronous, works, waits at, for ms, replicas that are seen
+        "OFF, OFF, AFTER_SYNC, 10000, 0, OK",
+        "OFF, OFF, AFTER_SYNC, 10000, 1, WARNING",
+        "ON, ON, AFTER_SYNC, 10000, 1, WARNING",
+        "ON, ON, AFTER_COMMIT, 4294967295, 1, WARNING",
+        "ON, OFF, AFTER_SYNC, 4294967295, 1, WARNING",
+        "ON, ON, AFTER_SYNC, 4294967295, 0, OK",
+    })
+    void aReplicaThatMayForgetIsAWarningOnMySql(
+            String enabled, String works, String point, String millis, long seen, Severity severity) {
+        Map<String, String> variables = Map.of(
+                "log_bin", "ON",
+                "rpl_semi_sync_source_enabled", enabled,
+                "rpl_semi_sync_source_wait_point", point,
+                "rpl_semi_sync_source_timeout", millis);
+        Map<String, String> status = Map.of("rpl_semi_sync_source_status", works);
+        assertThat(MySqlDiagnosis.replicas(variables, status, seen).severity()).isEqualTo(severity);
+    }
+
+    @Test
+    void fewFreeConnectionsAreAWarning() {
+        assertThat(SqlDiagnosis.connections(79, 100).severity()).isEqualTo(Severity.OK);
+        assertThat(SqlDiagnosis.connections(80, 100).advice()).contains("max_connections");
     }
 
     @Test
