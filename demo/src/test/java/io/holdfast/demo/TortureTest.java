@@ -30,13 +30,13 @@ class TortureTest {
 
     @Tag("deep")
     @ParameterizedTest
-    @ValueSource(strings = {"single", "postgresql"})
+    @ValueSource(strings = {"single", "postgresql", "pgbouncer", "mariadb", "mysql"})
     void nothingIsBrokenAndTheHistoryTellsTheSame(String servers) throws IOException {
         try (HoldfastProcess torture =
                 HoldfastProcess.run("torture", "--on", servers, "--seconds", "10", "--history", folder.toString())) {
-            assertThat(torture.exitCode())
-                    .as("%s%s", torture.out(), torture.err())
-                    .isZero();
+            int exitCode = torture.exitCode();
+            assumeThat(torture.err()).doesNotContain("no servers for");
+            assertThat(exitCode).as("%s%s", torture.out(), torture.err()).isZero();
             assertThat(torture.out()).contains("  leases\n", "         0  VIOLATIONS\n");
         }
         List<Path> files;

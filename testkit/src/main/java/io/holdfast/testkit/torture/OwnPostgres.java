@@ -1,26 +1,41 @@
 package io.holdfast.testkit.torture;
 
-import io.holdfast.testkit.faults.FaultProxy;
+import io.holdfast.testkit.servers.PgBouncer;
 import io.holdfast.testkit.servers.PostgresServer;
 import java.io.IOException;
 import java.sql.Connection;
-import java.sql.DriverManager;
 import java.sql.SQLException;
-import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Random;
+import org.jspecify.annotations.Nullable;
 
-/** One PostgreSQL behind a proxy. It keeps what it has committed, so no fault is excused. */
-final class OwnPostgres implements TortureServers {
+/** One PostgreSQL, alone or behind a PgBouncer in transaction mode. */
+final class OwnPostgres extends OwnDatabase {
 
-    private static final int LONGEST_MILLIS = 4_000;
+    private final PostgresServer server;
+    private final @Nullable PgBouncer pooler;
 
-    private final PostgresServer server = started();
-    private final FaultProxy proxy = FaultProxy.to("127.0.0.1", server.port());
-    private final Network network = new Network(List.of(proxy));
+    private OwnPostgres(PostgresServer server, @Nullable PgBouncer pooler) {
+        super(pooler == null ? server.url() : pooler.url(), pooler == null ? server.port() : pooler.port());
+        this.server = server;
+        this.pooler = pooler;
+    }
 
-    private static PostgresServer started() {
+    static OwnPostgres start() {
+        return new OwnPostgres(server(), null);
+    }
+
+    static OwnPostgres startPooled() {
+        PostgresServer server = server();
+        try {
+            return new OwnPostgres(server, PgBouncer.start(server.port()));
+        } catch (IOException | InterruptedException e) {
+            server.close();
+            throw new IllegalStateException("PgBouncer does not start: " + e.getMessage(), e);
+        }
+    }
+
+    private static PostgresServer server() {
         try {
             return PostgresServer.start();
         } catch (Exception e) {
@@ -29,42 +44,39 @@ final class OwnPostgres implements TortureServers {
     }
 
     @Override
-    public String uri() {
-        return server.url().replace(":" + server.port() + "/", ":" + proxy.port() + "/") + "&createTable=true";
-    }
-
-    @Override
     public String describe() {
-        return "PostgreSQL at port " + server.port();
+        return (pooler == null ? "" : "PgBouncer in transaction mode at port " + pooler.port() + ", before ")
+                + "PostgreSQL at port " + server.port();
     }
 
     @Override
     public List<TortureFault> faults() {
-        List<TortureFault> faults = new ArrayList<>(network.faultsOfOne());
-        faults.add(TortureFault.of("server paused", this::pause));
-        faults.add(TortureFault.of("server killed", this::kill));
-        faults.add(TortureFault.of(
-                "sessions ended",
-                random -> execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE"
-                        + " 'holdfast%'")));
-        faults.add(TortureFault.of("server read-only", random -> {
-            readOnly(true);
-            Thread.sleep(random.nextInt(LONGEST_MILLIS));
-            readOnly(false);
-        }));
-        faults.add(TortureFault.of("table locked", this::lockTable));
+        List<TortureFault> faults = new ArrayList<>(super.faults());
+        PgBouncer between = pooler;
+        if (between != null) {
+            faults.add(between("pooler paused", between::pause, between::resume));
+            faults.add(between("pooler killed", between::kill, between::restart));
+        }
         return faults;
     }
 
-    private void pause(Random random) throws IOException, InterruptedException {
+    @Override
+    void pauseServer() throws IOException, InterruptedException {
         server.pause();
-        Thread.sleep(random.nextInt(LONGEST_MILLIS));
+    }
+
+    @Override
+    void resumeServer() throws IOException, InterruptedException {
         server.resume();
     }
 
-    private void kill(Random random) throws IOException, InterruptedException {
+    @Override
+    void killServer() throws IOException, InterruptedException {
         server.kill();
-        Thread.sleep(random.nextInt(LONGEST_MILLIS / 2));
+    }
+
+    @Override
+    void restartServer() throws IOException, InterruptedException {
         try {
             server.restart();
         } catch (InterruptedException e) {
@@ -74,41 +86,35 @@ final class OwnPostgres implements TortureServers {
         }
     }
 
-    private void readOnly(boolean on) throws IOException {
-        execute("ALTER SYSTEM SET default_transaction_read_only = " + on, "SELECT pg_reload_conf()");
+    /** Also those of the pooler, which have no name of Holdfast. */
+    @Override
+    void endSessions() throws IOException {
+        execute(
+                admin(),
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <>"
+                        + " pg_backend_pid()");
     }
 
-    /** As an ALTER TABLE does, or a backup. */
-    private void lockTable(Random random) throws IOException, InterruptedException {
-        try (Connection connection = connected();
-                Statement statement = connection.createStatement()) {
-            connection.setAutoCommit(false);
-            statement.execute("LOCK TABLE holdfast_lock IN ACCESS EXCLUSIVE MODE");
-            Thread.sleep(random.nextInt(LONGEST_MILLIS));
-            connection.rollback();
-        } catch (SQLException e) {
-            throw new IOException(e);
-        }
+    @Override
+    void readOnly(boolean on) throws IOException {
+        execute(admin(), "ALTER SYSTEM SET default_transaction_read_only = " + on, "SELECT pg_reload_conf()");
     }
 
-    private Connection connected() throws SQLException {
-        return DriverManager.getConnection(server.url() + "&options=-c%20default_transaction_read_only=off");
+    @Override
+    Connection lockedTable() throws SQLException {
+        return open(admin(), "LOCK TABLE holdfast_lock IN ACCESS EXCLUSIVE MODE");
     }
 
-    private void execute(String... statements) throws IOException {
-        try (Connection connection = connected();
-                Statement statement = connection.createStatement()) {
-            for (String each : statements) {
-                statement.execute(each);
-            }
-        } catch (SQLException e) {
-            throw new IOException(e);
-        }
+    private String admin() {
+        return server.url() + "&options=-c%20default_transaction_read_only=off";
     }
 
     @Override
     public void close() {
-        network.close();
+        super.close();
+        if (pooler != null) {
+            pooler.close();
+        }
         server.close();
     }
 }

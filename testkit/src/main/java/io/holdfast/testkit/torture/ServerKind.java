@@ -19,7 +19,13 @@ public enum ServerKind {
     /** Three ZooKeeper servers. */
     ZOOKEEPER,
     /** One PostgreSQL server. Needs its JDBC driver. */
-    POSTGRESQL;
+    POSTGRESQL,
+    /** One PostgreSQL server behind a PgBouncer in transaction mode. Needs PostgreSQL's JDBC driver. */
+    PGBOUNCER,
+    /** One MariaDB server. Needs its JDBC driver. */
+    MARIADB,
+    /** One MySQL server. Needs its JDBC driver. */
+    MYSQL;
 
     /**
      * Starts the servers.
@@ -33,7 +39,10 @@ public enum ServerKind {
             case CLUSTER -> new ClusteredRedis();
             case REDLOCK -> new QuorumRedis();
             case ZOOKEEPER -> new OwnZooKeeper();
-            case POSTGRESQL -> new OwnPostgres();
+            case POSTGRESQL -> OwnPostgres.start();
+            case PGBOUNCER -> OwnPostgres.startPooled();
+            case MARIADB -> OwnMariaDb.start();
+            case MYSQL -> OwnMariaDb.startMySql();
         };
     }
 
