@@ -7,6 +7,7 @@ import io.holdfast.LockClient;
 import io.holdfast.spi.Finding;
 import io.holdfast.spi.Finding.Severity;
 import io.holdfast.spi.StoreContext;
+import io.holdfast.spi.StoreException;
 import io.holdfast.spi.TimeSource;
 import java.nio.file.Path;
 import java.sql.SQLException;
@@ -74,20 +75,45 @@ class SqlDiagnosisTest {
 
     @Test
     void aPoolerIsAWarning() throws Exception {
+        Finding pooler = hearing("pooler", true, () -> {
+            throw new AssertionError("it hears nothing");
+        });
+        assertThat(pooler.severity()).isEqualTo(Severity.WARNING);
+    }
+
+    /** Messages stay within a database, as a proxy may keep them from a listener. */
+    @Test
+    void aMessageThatIsNotHeardIsAWarning() throws Exception {
+        String elsewhere = Databases.postgres().replace("/postgres?", "/template1?");
+        Finding notify = hearing("notify", false, () -> connecting(elsewhere).connect());
+        assertThat(notify.severity()).isEqualTo(Severity.WARNING);
+        assertThat(notify.text()).startsWith("a NOTIFY was not heard within");
+    }
+
+    @Test
+    void aSecondConnectionThatIsRefusedIsAWarning() throws Exception {
+        Finding notify = hearing("notify", false, () -> {
+            throw new StoreException(StoreException.Outcome.NOT_EXECUTED, "too many connections", null);
+        });
+        assertThat(notify.severity()).isEqualTo(Severity.WARNING);
+        assertThat(notify.text()).contains("refuses a second connection");
+    }
+
+    /** Returns what is said of a subject that depends on the connection that listens. */
+    private Finding hearing(String subject, boolean pooled, Workers.Connector listening) throws SQLException {
         String url = postgresUrl();
-        SqlSettings settings = SqlSettings.parse(url, DriverProperties.none());
         LockClient.connect(url).close();
-        StoreContext context = new StoreContext("hf-test", TimeSource.system());
-        try (Link link = new Connecting(Drivers.find(settings), settings, context, new SqlErrors(settings)).connect()) {
-            SqlDiagnosis diagnosis = new SqlDiagnosis(
-                    settings,
-                    () -> {
-                        throw new AssertionError("it hears nothing");
-                    },
-                    () -> true,
-                    TimeSource.system());
-            assertThat(one(diagnosis.of(link, "none"), "pooler").severity()).isEqualTo(Severity.WARNING);
+        try (Link link = connecting(url).connect()) {
+            SqlSettings settings = SqlSettings.parse(url, DriverProperties.none());
+            SqlDiagnosis diagnosis = new SqlDiagnosis(settings, listening, () -> pooled, TimeSource.system());
+            return one(diagnosis.of(link, "none"), subject);
         }
+    }
+
+    private static Connecting connecting(String url) {
+        SqlSettings settings = SqlSettings.parse(url, DriverProperties.none());
+        StoreContext context = new StoreContext("hf-test", TimeSource.system());
+        return new Connecting(Drivers.find(settings), settings, context, new SqlErrors(settings));
     }
 
     @Test
