@@ -152,7 +152,7 @@ abstract sealed class LeaseUser extends WeakReference<LeaseHandle> permits Activ
     }
 
     @SuppressWarnings("NullAway") // the field is null before: the JDK's signature does not allow for that
-    private Queue<Runnable> lossCallbacks() {
+    final Queue<Runnable> lossCallbacks() {
         if (lossCallbacks == null) {
             LOSS_CALLBACKS.compareAndSet(this, null, new ConcurrentLinkedQueue<Runnable>());
         }

@@ -6,7 +6,9 @@ import io.holdfast.LockException;
 import io.holdfast.engine.PoolEngine.Pool;
 import io.holdfast.engine.VerifyEngine.OwnedShares;
 import io.holdfast.spi.AcquireRequest;
+import io.holdfast.spi.ClockReading;
 import io.holdfast.spi.ReleaseRequest;
+import io.holdfast.spi.RenewRequest;
 import io.holdfast.store.StoreOpening;
 import java.util.ArrayList;
 import java.util.List;
@@ -52,6 +54,10 @@ public enum PoolBug {
     DEAD_READERS_ARE_RENEWED,
     /** One of the readers hears that the hold is lost. */
     ONE_READER_IS_TOLD_OF_THE_LOSS,
+    /** One of the readers hears twice that the hold is lost. */
+    A_READER_IS_TOLD_TWICE_OF_THE_LOSS,
+    /** Who reads does not learn from a renewal that a writer waits, where the message that says so is lost. */
+    RENEWALS_DO_NOT_COUNT_WRITERS,
     /** A thread that reads again waits for the writer that waits for it. */
     READING_AGAIN_WAITS_FOR_THE_WRITER,
     /** A thread that reads under its write lock releases that when it unlocks it. */
@@ -270,14 +276,23 @@ public enum PoolBug {
         }
 
         @Override
+        public @Nullable RenewRequest onRenewalDue(Hold hold, ClockReading sent, boolean jumped) {
+            RenewRequest right = super.onRenewalDue(hold, sent, jumped);
+            return right == null || PoolBug.this != RENEWALS_DO_NOT_COUNT_WRITERS ? right : right.counted(false);
+        }
+
+        @Override
         public void reportLoss(ActiveLease lease, String why, boolean answered) {
             if (PoolBug.this == ONE_READER_IS_TOLD_OF_THE_LOSS) {
                 if (lease.lose(why)) {
                     later(() -> lease.runLossCallbacks(engine.callbacks));
                 }
-            } else {
-                super.reportLoss(lease, why, answered);
+                return;
             }
+            List<Runnable> told =
+                    PoolBug.this == A_READER_IS_TOLD_TWICE_OF_THE_LOSS ? List.copyOf(lease.lossCallbacks()) : List.of();
+            super.reportLoss(lease, why, answered);
+            later(() -> told.forEach(engine.callbacks::executeLoss));
         }
     }
 }

@@ -19,7 +19,7 @@ import java.util.concurrent.CompletionStage;
  * a register.
  *
  * <p>That a writer excludes everybody is what {@link SimChecks} looks at. Here it is checked that in a calm history
- * nobody is granted a share before one who asked earlier.
+ * nobody is granted a share before one who asked earlier; or much earlier, if the server tells no reader of writers.
  */
 final class SimReaders {
 
@@ -27,6 +27,9 @@ final class SimReaders {
 
     /** Who asks so much later comes later: a message takes a millisecond. */
     private static final long ORDER_NANOS = 20_000_000;
+
+    /** The same for readers who learn from the next renewal of their hold that a writer waits. */
+    private static final long ORDER_BY_RENEWALS_NANOS = SimProcess.LEASE_MILLIS * 1_000_000 / 3 + 2 * ORDER_NANOS;
 
     private final Simulation simulation;
     private final SplittableRandom random;
@@ -76,7 +79,7 @@ final class SimReaders {
     }
 
     private void checkOrder(Share granted) {
-        long since = beganTogether(granted) - ORDER_NANOS;
+        long since = beganTogether(granted) - (simulation.hidesWriters ? ORDER_BY_RENEWALS_NANOS : ORDER_NANOS);
         for (Share other : shares) {
             if (other.began < since && other.isWaiting()) {
                 // Its grant may be on the way.

@@ -23,6 +23,9 @@ public final class SimRuns {
     /** The rarest bug shows in one history of some hundreds. */
     private static final long SEEDS_FOR_BUGS = 4_000;
 
+    /** Within so many histories each bug of permits, of read-write locks and of leaderships must show. */
+    public static final long SEEDS_FOR_POOLS = 1_000;
+
     /**
      * Of all modules: a bad network is all that their warnings are about. Held, because loggers are collected
      * otherwise.
@@ -108,20 +111,23 @@ public final class SimRuns {
 
     /** Plays histories until one shows the bug. Any change of the engine changes which of them do: no seed is skipped. */
     public static void assertFound(String bug, LongFunction<Simulation> maker) {
+        assertFound(bug, SEEDS_FOR_BUGS, maker);
+    }
+
+    /** Plays at most so many histories until one shows the bug. */
+    public static void assertFound(String bug, long seeds, LongFunction<Simulation> maker) {
         // In the order of the seeds, on all processors: halves of the range, as a parallel stream makes, take longer.
         AtomicLong next = new AtomicLong(1);
         AtomicBoolean found = new AtomicBoolean();
         int processors = ForkJoinPool.getCommonPoolParallelism() + 1;
         IntStream.range(0, processors).parallel().forEach(worker -> {
-            for (long seed = next.getAndIncrement();
-                    seed <= SEEDS_FOR_BUGS && !found.get();
-                    seed = next.getAndIncrement()) {
+            for (long seed = next.getAndIncrement(); seed <= seeds && !found.get(); seed = next.getAndIncrement()) {
                 if (fails(bug, maker.apply(seed))) {
                     found.set(true);
                 }
             }
         });
-        assertThat(found).as("%s, within %d histories", bug, SEEDS_FOR_BUGS).isTrue();
+        assertThat(found).as("%s, within %d histories", bug, seeds).isTrue();
     }
 
     private static boolean fails(String bug, Simulation simulation) {

@@ -57,6 +57,9 @@ public final class Simulation {
     /** A history in which a lock must not stay free while somebody waits. */
     public final boolean calm;
 
+    /** A calm history in which the server tells no reader that a writer waits, as if that message were lost. */
+    public final boolean hidesWriters;
+
     /** Those that wait. */
     final List<SimThread> threads = new ArrayList<>();
 
@@ -126,6 +129,7 @@ public final class Simulation {
         candidacies = new SplittableRandom(Long.reverse(~seed));
         boolean elects = candidacies.nextInt(4) == 0;
         calm = random.nextInt(4) == 0;
+        hidesWriters = calm && new SplittableRandom(~seed ^ 0x68696465L).nextInt(3) == 0;
         checks = new SimChecks(this);
         pools = new SplittableRandom(seed ^ 0x7065726D6974L);
         site = maker.apply(this);

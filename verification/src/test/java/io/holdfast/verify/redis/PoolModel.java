@@ -168,7 +168,11 @@ final class PoolModel implements NameModel {
 
     @Override
     public RenewReply renew(RenewRequest request, long now) {
-        return decide(now, NOBODY, decision -> decision.renew(request));
+        RenewReply reply = decide(now, NOBODY, decision -> decision.renew(request));
+        // Who does not ask how many wait is not told, as by the scripts.
+        return reply instanceof RenewReply.Renewed renewed && !request.counted()
+                ? new RenewReply.Renewed(0, renewed.atMostMillis())
+                : reply;
     }
 
     @Override

@@ -40,6 +40,9 @@ final class SimServer implements SimLine.Host {
     /** Whether each command is executed once, in the order of its client. */
     private final boolean inOrder;
 
+    /** Whether readers hear no message about a writer that waits. */
+    private final boolean hidesWriters;
+
     private final Map<String, NameModel> names = new HashMap<>();
     private final Map<String, SimStore> clients = new HashMap<>();
     private final Map<String, NameModel> replica = new HashMap<>();
@@ -69,11 +72,12 @@ final class SimServer implements SimLine.Host {
     /** How far the replica lags; negative: there is none, and nothing is logged for it. */
     private final long lagNanos;
 
-    SimServer(VirtualTime world, ScriptBug bug, PoolBug poolBug, boolean inOrder, long lagNanos) {
+    SimServer(VirtualTime world, ScriptBug bug, PoolBug poolBug, boolean inOrder, boolean hidesWriters, long lagNanos) {
         this.world = world;
         this.bug = bug;
         this.poolBug = poolBug;
         this.inOrder = inOrder;
+        this.hidesWriters = hidesWriters;
         this.lagNanos = lagNanos;
     }
 
@@ -289,7 +293,8 @@ final class SimServer implements SimLine.Host {
         @Override
         public void contended(String holderId) {
             SimStore client = receiver(holderId);
-            if (client != null) {
+            boolean isHidden = name.equals(Simulation.READ_WRITE) && hidesWriters;
+            if (client != null && !isHidden) {
                 client.message(name, listener -> listener.contended(name, holderId));
             }
         }

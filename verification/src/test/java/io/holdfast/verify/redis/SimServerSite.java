@@ -35,7 +35,8 @@ public final class SimServerSite implements SimSite {
         SplittableRandom random = simulation.random;
         weather = simulation.calm ? Weather.fine() : Weather.random(random);
         long lag = random.nextInt(4) == 0 ? random.nextLong(1_000) * 1_000_000 : -1;
-        server = new SimServer(simulation.world, bug, simulation.poolBug, simulation.calm, lag);
+        server =
+                new SimServer(simulation.world, bug, simulation.poolBug, simulation.calm, simulation.hidesWriters, lag);
     }
 
     @Override

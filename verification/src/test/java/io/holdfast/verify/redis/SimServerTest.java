@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 class SimServerTest {
 
     private final VirtualTime world = new VirtualTime();
-    private final SimServer server = new SimServer(world, ScriptBug.NONE, PoolBug.NONE, true, 0);
+    private final SimServer server = new SimServer(world, ScriptBug.NONE, PoolBug.NONE, true, false, 0);
 
     /** Seed 4559 had a clock that went back by more than the outage had lasted: that is not promised to be safe. */
     @Test

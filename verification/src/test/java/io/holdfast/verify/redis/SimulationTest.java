@@ -93,6 +93,7 @@ class SimulationTest extends SimulationSuite {
     void finds_wrong_leaders(LeaderBug bug) {
         SimRuns.assertFound(
                 bug.name(),
+                SimRuns.SEEDS_FOR_POOLS,
                 seed -> new Simulation(seed, Rules.RIGHT, ReentryBug.NONE, bug, PoolBug.NONE, SimulationTest::server));
     }
 
@@ -117,6 +118,7 @@ class SimulationTest extends SimulationSuite {
     private static void assertFound(PoolBug bug) {
         SimRuns.assertFound(
                 bug.name(),
+                SimRuns.SEEDS_FOR_POOLS,
                 seed -> new Simulation(
                         seed, Rules.RIGHT, ReentryBug.NONE, LeaderBug.NONE, bug, SimulationTest::server));
     }

@@ -17,8 +17,7 @@ class PoolSimulationTest {
     private static final long FIRST = Long.getLong("first", 1);
     private static final long SEEDS = Long.getLong("seeds", 60);
 
-    /** More than ten times what the rarest bug needs. */
-    private static final long SEEDS_FOR_BUGS = 3_000;
+    private static final long SEEDS_FOR_BUGS = SimRuns.SEEDS_FOR_POOLS;
 
     @BeforeAll
     static void quiet() {
