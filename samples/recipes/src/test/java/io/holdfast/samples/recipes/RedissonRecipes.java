@@ -9,6 +9,8 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.time.LocalDate;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
@@ -19,7 +21,7 @@ import org.redisson.api.RedissonClient;
 import org.redisson.client.RedisException;
 
 /** The recipes as a user of Redisson writes them. The comment before each is its heading in docs/recipes.md. */
-@SuppressWarnings("FutureReturnValueIgnored") // that of unlockAsync
+@SuppressWarnings("FutureReturnValueIgnored") // those of unlockAsync and of the schedule
 record RedissonRecipes(RedissonClient redisson) {
 
     // --- Refund once
@@ -154,18 +156,21 @@ record RedissonRecipes(RedissonClient redisson) {
     }
 
     // --- A leader
-    void lead(Leader.Duties duties) throws InterruptedException {
+    void lead(ScheduledReports.Report report) throws InterruptedException {
         RFencedLock lock = redisson.getFencedLock("leader:reports");
         while (true) {
             try {
                 lock.lockInterruptibly();
+                ScheduledExecutorService scheduler = Executors.newSingleThreadScheduledExecutor();
                 try {
-                    duties.start(lock.getToken());
+                    long token = lock.getToken();
+                    scheduler.scheduleWithFixedDelay(() -> report.write(token), 0, 1, SECONDS);
                     while (lock.isHeldByCurrentThread()) {
                         Thread.sleep(1_000);
                     }
                 } finally {
-                    duties.stop();
+                    scheduler.shutdownNow();
+                    scheduler.awaitTermination(1, DAYS);
                     if (lock.isHeldByCurrentThread()) {
                         lock.unlock();
                     }

@@ -152,14 +152,11 @@ class RedissonRecipesTest {
         CountDownLatch stopped = new CountDownLatch(1);
         Thread thread = new Thread(() -> {
             try {
-                recipes.lead(new Leader.Duties() {
-                    @Override
-                    public void start(long fencingToken) {
-                        started.countDown();
-                    }
-
-                    @Override
-                    public void stop() {
+                recipes.lead(fencingToken -> {
+                    started.countDown();
+                    try {
+                        new CountDownLatch(1).await();
+                    } catch (InterruptedException e) {
                         stopped.countDown();
                     }
                 });
