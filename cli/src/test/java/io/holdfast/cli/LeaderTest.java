@@ -42,6 +42,12 @@ class LeaderTest extends WithRedis {
                     .untilAsserted(() -> assertThat(
                                     locks.inspect("leader:ends").holderTitle().orElseThrow())
                             .startsWith("leader sh@"));
+            Awaitility.await()
+                    .atMost(Duration.ofSeconds(60))
+                    .untilAsserted(() -> assertThat(InProcess.run("inspect", "--store", redis.uri(), "ends")
+                                    .out())
+                            .contains("There is a leadership of this name: holdfast inspect --store ")
+                            .endsWith(" leader:ends\n"));
             leader.type("go on\n");
             assertThat(leader.exitCode()).isEqualTo(7);
             assertThat(leader.err()).contains("holdfast: leader:ends: leads, with token " + token + "\n");

@@ -1,9 +1,11 @@
 package io.holdfast.cli.commands;
 
+import io.holdfast.Leadership;
 import io.holdfast.LockClient;
 import io.holdfast.LockState;
 import io.holdfast.cli.console.ExitCode;
 import io.holdfast.cli.console.Io;
+import io.holdfast.cli.console.Shell;
 import io.holdfast.cli.console.Version;
 import io.holdfast.cli.view.LockDetails;
 import io.holdfast.cli.view.PoolDetails;
@@ -105,7 +107,20 @@ public final class InspectCommand implements Callable<Integer> {
             isFirst = false;
             details.lines().forEach(io.out()::println);
         }
+        if (pools.isEmpty() && lock.filter(InspectCommand::isInUse).isEmpty()) {
+            picture.lock(Leadership.LOCK_PREFIX + name)
+                    .filter(InspectCommand::isInUse)
+                    .ifPresent(this::pointToLeadership);
+        }
         return ExitCode.OK;
+    }
+
+    /** Somebody who runs {@code holdfast leader NAME} looks for that name. */
+    private void pointToLeadership(LockRow leadership) {
+        io.out().println();
+        io.out()
+                .println("There is a leadership of this name: holdfast inspect " + store.forShell()
+                        + Shell.word(leadership.name()));
     }
 
     /** Returns what is known; empty if nobody holds or waits, and the user did not ask for that kind. */
