@@ -202,11 +202,12 @@ class PermitsCommandsTest extends WithRedis {
             InProcess look = run("inspect", "seen");
             assertThat(look.exitCode()).isZero();
             assertThat(look.out())
-                    .startsWith("permits  seen\nused     2 of 5\n  " + held.holderId() + ": 2 permits, ends in ")
+                    .startsWith(
+                            "name     permits:seen\nused     2 of 5\n  " + held.holderId() + ": 2 permits, ends in ")
                     .contains("waiting  nobody")
                     .contains("holdfast release --yes --holder " + held.holderId() + " --store ");
         });
-        assertThat(run("inspect", "permits:seen").out()).startsWith("permits  seen\nused     2 of 5\n");
+        assertThat(run("inspect", "permits:seen").out()).startsWith("name     permits:seen\nused     2 of 5\n");
         assertThat(run("inspect", "--json", "seen").out())
                 .startsWith("{\"name\":\"seen\",\"locked\":false,")
                 .contains(
@@ -216,7 +217,7 @@ class PermitsCommandsTest extends WithRedis {
             assertThat(run("inspect", "seen").out())
                     .startsWith("name     seen\n")
                     .contains("id       " + lock.holderId())
-                    .contains("\n\npermits  seen\n");
+                    .contains("\n\nname     permits:seen\n");
         }
     }
 
@@ -235,7 +236,7 @@ class PermitsCommandsTest extends WithRedis {
                 .startsWith("name     nothing\n")
                 .doesNotContain("permits");
         assertThat(run("inspect", "permits:nothing").out())
-                .startsWith("permits  nothing\nused     0, of a limit that no card has yet\n")
+                .startsWith("name     permits:nothing\nused     0, of a limit that no card has yet\n")
                 .doesNotContain("To end one hold");
     }
 

@@ -54,7 +54,7 @@ class ReadWriteCommandsTest extends WithRedis {
         read("three");
         assertThat(run("inspect", "three").out())
                 .startsWith("name     three\n")
-                .contains("\n\npermits  three\n")
+                .contains("\n\nname     permits:three\n")
                 .contains("\n\nname     read-write:three\nheld     1 reader has it\n");
         assertThat(run("inspect", "read-write:three").out()).startsWith("name     read-write:three\n");
         assertThat(run("inspect", "read-write:none").out())

@@ -126,6 +126,26 @@ public record LockRow(
                 .max(Comparator.naturalOrder());
     }
 
+    /**
+     * Returns when the hold of a client that is silent ends, or the last of several such holds; empty if no holder is
+     * {@link Flag#DEAD}, or if the store was not asked.
+     */
+    public Optional<Duration> freeIn() {
+        return flags.contains(Flag.DEAD)
+                ? Stream.of(
+                                holder.stream().map(Holder::endsIn),
+                                permits.stream()
+                                        .flatMap(all -> all.holders().stream())
+                                        .map(PermitsInUse.Holder::freeIn),
+                                readWrite.stream()
+                                        .flatMap(all -> all.holders().stream())
+                                        .map(ReadWriteInUse.Holder::freeIn))
+                        .flatMap(ends -> ends)
+                        .flatMap(Optional::stream)
+                        .max(Comparator.naturalOrder())
+                : Optional.empty();
+    }
+
     /** Returns a short text of who holds it; empty if that is nobody, or unknown. */
     public Optional<String> holderTitle() {
         return permits.map(PermitsInUse::title)

@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.stream.Collectors;
 
 /**
@@ -27,8 +28,16 @@ public record PermitsInUse(int used, List<Integer> limits, List<Holder> holders)
      * @param leases how many leases it has
      * @param permits how many permits these leases have
      * @param heldFor how long the oldest of them has been held
+     * @param freeIn when the last of them ends, if nobody has heard of the client for more than three periods; empty if
+     *     its client is heard of, or if the store was not asked
      */
-    public record Holder(ClientCard client, int leases, int permits, Duration heldFor) {}
+    public record Holder(ClientCard client, int leases, int permits, Duration heldFor, Optional<Duration> freeIn) {
+
+        /** Makes the leases of a client that is heard of. */
+        public Holder(ClientCard client, int leases, int permits, Duration heldFor) {
+            this(client, leases, permits, heldFor, Optional.empty());
+        }
+    }
 
     /** Copies the lists. */
     public PermitsInUse {

@@ -99,6 +99,7 @@ final class PoolBuilder {
                 silent.client(),
                 holds.size(),
                 holds.stream().mapToInt(PermitsState.Hold::permits).sum(),
-                holds.isEmpty() ? Duration.ZERO : silent.heldFor());
+                holds.isEmpty() ? Duration.ZERO : silent.heldFor(),
+                holds.stream().map(PermitsState.Hold::remaining).max(Comparator.naturalOrder()));
     }
 }

@@ -53,7 +53,8 @@ final class ReadWriteBuilder {
      */
     LockRow row(String shownName, @Nullable ReadWriteState state, double[] rate, boolean inCycle) {
         if (state != null) {
-            silent.removeIf(holder -> !isHeld(holder, state));
+            silent.replaceAll(holder -> present(holder, state));
+            silent.removeIf(holder -> holder.freeIn().isEmpty());
         }
         List<ReadWriteInUse.Holder> all = new ArrayList<>(holders);
         all.addAll(silent);
@@ -79,9 +80,18 @@ final class ReadWriteBuilder {
                 rate);
     }
 
-    private static boolean isHeld(ReadWriteInUse.Holder silent, ReadWriteState state) {
-        return state.holds().stream()
-                .anyMatch(hold -> hold.isWriter() == (silent.mode() == Mode.WRITE)
-                        && HolderId.client(hold.holder()).equals(silent.client().id()));
+    /** Returns what a silent client holds, with its end by the store's answer; without an end if it holds nothing. */
+    private static ReadWriteInUse.Holder present(ReadWriteInUse.Holder silent, ReadWriteState state) {
+        return new ReadWriteInUse.Holder(
+                silent.client(),
+                silent.mode(),
+                silent.leases(),
+                silent.heldFor(),
+                state.holds().stream()
+                        .filter(hold -> hold.isWriter() == (silent.mode() == Mode.WRITE)
+                                && HolderId.client(hold.holder())
+                                        .equals(silent.client().id()))
+                        .map(ReadWriteState.Hold::remaining)
+                        .max(Comparator.naturalOrder()));
     }
 }

@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.stream.Collectors;
 
 /**
@@ -37,8 +38,16 @@ public record ReadWriteInUse(List<Holder> holders) {
      * @param mode whether they read or write
      * @param leases how many leases it has
      * @param heldFor how long the oldest of them has been held
+     * @param freeIn when the last of them ends, if nobody has heard of the client for more than three periods; empty if
+     *     its client is heard of, or if the store was not asked
      */
-    public record Holder(ClientCard client, Mode mode, int leases, Duration heldFor) {}
+    public record Holder(ClientCard client, Mode mode, int leases, Duration heldFor, Optional<Duration> freeIn) {
+
+        /** Makes the leases of a client that is heard of. */
+        public Holder(ClientCard client, Mode mode, int leases, Duration heldFor) {
+            this(client, mode, leases, heldFor, Optional.empty());
+        }
+    }
 
     /** Copies the list. */
     public ReadWriteInUse {

@@ -4,6 +4,7 @@ import static io.holdfast.console.ReadWriteInUse.Mode.READ;
 import static io.holdfast.console.ReadWriteInUse.Mode.WRITE;
 import static java.time.Duration.ofSeconds;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
 
 import io.holdfast.ClientCard;
 import io.holdfast.LockState;
@@ -210,6 +211,10 @@ class PictureBuilderTest {
                         List.of()));
         assertThat(half.holderTitle()).contains("2/5 a@pod, b@pod");
         assertThat(half.flags()).containsExactly(Flag.DEAD);
+        assertThat(half.freeIn()).contains(ofSeconds(9));
+        assertThat(half.permits().orElseThrow().holders())
+                .extracting(holder -> holder.client().id(), PermitsInUse.Holder::freeIn)
+                .containsExactly(tuple("hf-a", Optional.of(ofSeconds(9))), tuple("hf-b", Optional.empty()));
         LockRow none = only(builder(cards)
                 .rows(Map.of(), Map.of("x", permits(hold("hf-b:1", 1))), Map.of(), List.of(), List.of()));
         assertThat(none.holderTitle()).contains("1/5 b@pod");
@@ -263,6 +268,10 @@ class PictureBuilderTest {
                 only(builder(cards).rows(Map.of(), Map.of(), Map.of("x", held("hf-a:1")), List.of(), List.of()));
         assertThat(still.holderTitle()).contains("read a@pod x2, b@pod");
         assertThat(still.flags()).containsExactly(Flag.DEAD);
+        assertThat(still.freeIn()).contains(ofSeconds(9));
+        assertThat(still.readWrite().orElseThrow().holders())
+                .extracting(ReadWriteInUse.Holder::freeIn)
+                .containsExactly(Optional.of(ofSeconds(9)), Optional.empty());
         LockRow gone = only(builder(cards).rows(Map.of(), Map.of(), Map.of("x", held("hf-b:1")), List.of(), List.of()));
         assertThat(gone.holderTitle()).contains("read b@pod");
         assertThat(gone.flags()).isEmpty();

@@ -74,8 +74,7 @@ public final class LockTable {
         return lock.flags().stream()
                 .map(flag -> flag == Flag.DEAD
                         ? flag
-                                + lock.holder()
-                                        .flatMap(Holder::endsIn)
+                                + lock.freeIn()
                                         .map(left -> " free in " + Ages.of(left))
                                         .orElse("")
                         : flag.toString())

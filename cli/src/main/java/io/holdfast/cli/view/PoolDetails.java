@@ -8,10 +8,13 @@ import io.holdfast.console.LockRow;
 import io.holdfast.console.PermitsInUse;
 import io.holdfast.console.ReadWriteInUse;
 import io.holdfast.spi.Names;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -36,7 +39,7 @@ public record PoolDetails(LockRow row, @Nullable PoolState state, String storeOp
     public List<String> lines() {
         List<String> lines = new ArrayList<>();
         row.permits().ifPresent(cards -> {
-            LockDetails.field(lines, "permits", row.plainName());
+            LockDetails.field(lines, "name", row.name());
             LockDetails.field(lines, "used", used(cards));
             if (state == null) {
                 cards.holders().forEach(holder -> lines.add("  " + line(holder)));
@@ -82,23 +85,42 @@ public record PoolDetails(LockRow row, @Nullable PoolState state, String storeOp
     private static String line(PermitsInUse.Holder holder) {
         return holder.client().title() + ": " + PoolState.permits(holder.permits())
                 + (holder.leases() == holder.permits() ? "" : " by " + leases(holder.leases())) + ", the oldest for "
-                + Ages.of(holder.heldFor());
+                + Ages.of(holder.heldFor()) + silent(holder.freeIn());
     }
 
     private static String line(ReadWriteInUse.Holder holder) {
         String noun = holder.mode() == ReadWriteInUse.Mode.WRITE ? " writer" : " reader";
         return holder.client().title() + ": " + holder.leases() + noun + (holder.leases() == 1 ? "" : "s")
-                + ", the oldest for " + Ages.of(holder.heldFor());
+                + ", the oldest for " + Ages.of(holder.heldFor()) + silent(holder.freeIn());
+    }
+
+    private static String silent(Optional<Duration> freeIn) {
+        return freeIn.map(left -> "; silent, free in " + Ages.of(left)).orElse("");
     }
 
     private static String leases(int count) {
         return count == 1 ? "1 lease" : count + " leases";
     }
 
-    private static String line(PoolState state, PoolState.Hold hold) {
+    private String line(PoolState state, PoolState.Hold hold) {
         return Names.printable(hold.holder()) + ": " + state.share(hold) + ", ends in "
-                + Ages.of(hold.remaining()) + " unless renewed"
+                + Ages.of(hold.remaining())
+                + (isSilent(hold.client()) ? " (its client is silent)" : " unless renewed")
                 + hold.card().map(ClientCard::title).map(title -> ", " + title).orElse("");
+    }
+
+    /** Returns whether nobody has heard of the client for a while, so that nobody renews its holds. */
+    private boolean isSilent(String client) {
+        return Stream.concat(
+                        row.permits().stream()
+                                .flatMap(cards -> cards.holders().stream())
+                                .filter(holder -> holder.freeIn().isPresent())
+                                .map(PermitsInUse.Holder::client),
+                        row.readWrite().stream()
+                                .flatMap(cards -> cards.holders().stream())
+                                .filter(holder -> holder.freeIn().isPresent())
+                                .map(ReadWriteInUse.Holder::client))
+                .anyMatch(card -> card.id().equals(client));
     }
 
     /** Adds a line for each client, of at most so many clients. */
@@ -130,6 +152,9 @@ public record PoolDetails(LockRow row, @Nullable PoolState state, String storeOp
                         : "the name has control characters, so use "
                                 + (row.permits().isPresent() ? "Permits" : "DistributedReadWriteLock")
                                 + ".forceRelease"));
+        if (state == null) {
+            lines.add("  The ids are shown by: holdfast inspect " + storeOption + Shell.word(row.name()));
+        }
         lines.add((row.permits().isPresent() ? "  Its permits are free" : "  What it excludes may go on")
                 + " at once. The holder is told of it, or notices at its next renewal, within a third of a lease; until"
                 + " then it works on.");

@@ -85,7 +85,8 @@ public final class LockJson {
                                         "title", holder.client().title(),
                                         "leases", holder.leases(),
                                         "permits", holder.permits(),
-                                        "heldMillis", holder.heldFor().toMillis()))
+                                        "heldMillis", holder.heldFor().toMillis(),
+                                        "freeInMillis", millis(holder.freeIn().orElse(null))))
                                 .toList());
     }
 
@@ -99,7 +100,8 @@ public final class LockJson {
                                         "title", holder.client().title(),
                                         "mode", holder.mode().text(),
                                         "leases", holder.leases(),
-                                        "heldMillis", holder.heldFor().toMillis()))
+                                        "heldMillis", holder.heldFor().toMillis(),
+                                        "freeInMillis", millis(holder.freeIn().orElse(null))))
                                 .toList());
     }
 
@@ -122,8 +124,30 @@ public final class LockJson {
                 "version", card.version(),
                 "heardMillis", card.heard().toMillis(),
                 "silent", picture.isSilent(card),
-                "held", card.heldCount(),
-                "waiting", card.waitingCount());
+                "held", held(card),
+                "waiting", waiting(card));
+    }
+
+    /** Returns how many locks a client holds, and leases of permits and of read-write locks. */
+    private static int held(ClientCard card) {
+        return card.heldCount()
+                + card.permits().stream()
+                        .mapToInt(ClientCard.PermitsUse::leases)
+                        .sum()
+                + card.readWrite().stream()
+                        .mapToInt(ClientCard.ReadWriteUse::leases)
+                        .sum();
+    }
+
+    /** Returns how many of its callers wait for any of them. */
+    private static int waiting(ClientCard card) {
+        return card.waitingCount()
+                + card.permits().stream()
+                        .mapToInt(ClientCard.PermitsUse::waiters)
+                        .sum()
+                + card.readWrite().stream()
+                        .mapToInt(ClientCard.ReadWriteUse::waiters)
+                        .sum();
     }
 
     private static List<Map<String, @Nullable Object>> of(Cycle cycle) {

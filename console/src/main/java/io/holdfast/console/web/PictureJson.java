@@ -58,7 +58,9 @@ final class PictureJson {
         json.put("found", found);
         json.put(
                 "heldCount",
-                locks.stream().filter(row -> row.holder().isPresent()).count());
+                locks.stream()
+                        .filter(row -> row.holder().isPresent() || row.heldFor().isPresent())
+                        .count());
         json.put("waiterCount", locks.stream().mapToInt(LockRow::waiters).sum());
         json.put("acquiredPerSecond", picture.acquiredPerSecond());
         json.put("clientCount", picture.clients().size());
