@@ -1,5 +1,6 @@
 package io.holdfast.cli.view;
 
+import io.holdfast.ClientCard;
 import io.holdfast.cli.screen.Key;
 import io.holdfast.cli.screen.Tone;
 import io.holdfast.cli.screen.Width;
@@ -7,6 +8,8 @@ import io.holdfast.console.Cycle;
 import io.holdfast.console.Holder;
 import io.holdfast.console.LockPicture;
 import io.holdfast.console.LockRow;
+import io.holdfast.console.PermitsInUse;
+import io.holdfast.console.ReadWriteInUse;
 import io.holdfast.spi.Names;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -249,14 +252,13 @@ public final class TopModel {
             return List.of(first, "looking…");
         }
         long silent = seen.clients().stream().filter(seen::isSilent).count();
-        int held = seen.clients().stream().mapToInt(card -> card.heldCount()).sum();
         int waiters = seen.locks().stream().mapToInt(LockRow::waiters).sum();
         double rate =
                 seen.locks().stream().mapToDouble(LockRow::acquiredPerSecond).sum();
         return List.of(
                 first,
                 number(seen.clients().size(), "client") + (silent == 0 ? "" : " (" + silent + " silent)") + ", "
-                        + number(held, "lock") + " held, " + number(waiters, "waiter") + ", "
+                        + held(seen) + " held, " + number(waiters, "waiter") + ", "
                         + LockTable.rate(rate) + " locks/s"
                         + (seen.cycles().isEmpty()
                                 ? ""
@@ -265,6 +267,22 @@ public final class TopModel {
                                 ? ""
                                 : ", " + number(seen.possibleCycles().size(), "possible cycle"))
                         + (seen.suspectedCycles().isEmpty() ? "" : ", looking again for a deadlock"));
+    }
+
+    /** Returns how many locks are held, and how many permits and halves of read-write locks, if any are. */
+    private static String held(LockPicture seen) {
+        int permits = seen.locks().stream()
+                .flatMap(row -> row.permits().stream())
+                .mapToInt(PermitsInUse::used)
+                .sum();
+        int shares = seen.locks().stream()
+                .flatMap(row -> row.readWrite().stream())
+                .flatMap(lock -> lock.holders().stream())
+                .mapToInt(ReadWriteInUse.Holder::leases)
+                .sum();
+        return number(seen.clients().stream().mapToInt(ClientCard::heldCount).sum(), "lock")
+                + (permits == 0 ? "" : ", " + number(permits, "permit"))
+                + (shares == 0 ? "" : ", " + number(shares, "read or write lock"));
     }
 
     private static String number(int count, String noun) {

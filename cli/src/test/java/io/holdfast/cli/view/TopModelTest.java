@@ -9,6 +9,8 @@ import io.holdfast.console.Cycle;
 import io.holdfast.console.Holder;
 import io.holdfast.console.LockPicture;
 import io.holdfast.console.LockRow;
+import io.holdfast.console.PermitsInUse;
+import io.holdfast.console.ReadWriteInUse;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -176,6 +178,42 @@ class TopModelTest {
         empty.press(Key.of(Key.Kind.ENTER));
         empty.press(Key.of(Key.Kind.DOWN));
         assertThat(empty.frame(80, 24, true)).isNotEmpty();
+    }
+
+    @Test
+    void permitsAndReadWriteLocksAreCountedBesideLocks() {
+        LockRow permits = new LockRow(
+                "permits:export",
+                Optional.empty(),
+                Optional.of(new PermitsInUse(
+                        4, List.of(5), List.of(new PermitsInUse.Holder(CARD, 2, 4, Duration.ofSeconds(1))))),
+                Optional.empty(),
+                Set.of(),
+                0,
+                Duration.ZERO,
+                List.of(),
+                0,
+                0);
+        LockRow readWrite = new LockRow(
+                "read-write:catalog",
+                Optional.empty(),
+                Optional.empty(),
+                Optional.of(new ReadWriteInUse(
+                        List.of(new ReadWriteInUse.Holder(CARD, ReadWriteInUse.Mode.READ, 1, Duration.ofSeconds(1))))),
+                Set.of(),
+                0,
+                Duration.ZERO,
+                List.of(),
+                0,
+                0);
+        top.show(picture(row("a", 0, 1), permits, readWrite));
+        assertThat(frame().get(1)).startsWith("1 client, 3 locks, 4 permits, 1 read or write lock held, 0 waiters");
+        press('s');
+        press('s');
+        press('s');
+        press('j');
+        press(Key.Kind.ENTER);
+        assertThat(frame()).contains("  The ids are shown by: holdfast inspect permits:export");
     }
 
     private void press(char character) {
