@@ -66,7 +66,7 @@ final class Commands {
     /**
      * Runs a command. Returns null if there is no row: nobody holds the name or waits for it.
      *
-     * @param read the row, if it was just read over this connection
+     * @param read the row, if this connection's last statement has told it
      */
     <T> @Nullable Decided<T> decide(Link link, String name, @Nullable Row read, Function<NameDecision, T> command)
             throws SQLException {
@@ -85,11 +85,12 @@ final class Commands {
                 break;
             }
             RowRecord<T> decision = new RowRecord<>(name, pool, row, command);
-            if (written(link, key, row, decision)) {
+            LockTable.Written written = write(link, key, row, decision);
+            if (written.done()) {
                 return new Decided<>(decision.reply(), row);
             }
             tried = row.version();
-            row = null;
+            row = written.found();
         }
         return link.together(() -> {
             Row locked = table.readLocked(link, key);
@@ -119,8 +120,14 @@ final class Commands {
 
     /** Writes what the command has made of the row. Returns false if it was not as it was read, or is locked. */
     <T> boolean written(Link link, String key, Row row, RowRecord<T> decision) throws SQLException {
+        return write(link, key, row, decision).done();
+    }
+
+    private <T> LockTable.Written write(Link link, String key, Row row, RowRecord<T> decision) throws SQLException {
         Row.Change change = decision.change();
-        return change == null || table.write(link, key, row, change, decision.messages(), pool);
+        return change == null
+                ? LockTable.Written.DONE
+                : table.write(link, key, row, change, decision.messages(), pool);
     }
 
     StoreException locked(String name) {

@@ -28,6 +28,42 @@ abstract class LockTable {
      */
     record Taken(long base, @Nullable Row row) {}
 
+    /**
+     * What a write has done.
+     *
+     * @param found the row as it is instead, if nothing was written and the statement has told. It saves a read
+     */
+    record Written(boolean done, @Nullable Row found) {
+
+        static final Written DONE = new Written(true, null);
+
+        /** Nothing was written, and only a read tells why. */
+        static final Written UNTOLD = new Written(false, null);
+
+        static Written of(boolean done) {
+            return done ? DONE : UNTOLD;
+        }
+
+        /**
+         * Returns the outcome of a write that met another row than it expected. A statement that had to wait for a row
+         * answers with the row before the wait. That is the expected one, and does not show the present one.
+         */
+        static Written instead(Row expected, @Nullable Row found) {
+            boolean same =
+                    found != null && found.base() == expected.base() && found.version() == expected.version();
+            return same ? UNTOLD : new Written(false, found);
+        }
+
+        /** Returns the outcome of a release that did not meet its hold with an empty queue. See {@link #instead}. */
+        static Written unreleased(long base, String holderId, @Nullable Row found) {
+            boolean same = found != null
+                    && found.base() == base
+                    && found.holder().equals(holderId)
+                    && found.queue().isEmpty();
+            return same ? UNTOLD : new Written(false, found);
+        }
+    }
+
     /** Returns the columns of a {@link Row}, in the order of its components. */
     abstract String columns();
 
@@ -53,14 +89,13 @@ abstract class LockTable {
      * Writes a row if it has still the version that was read, and is not late.
      *
      * @param messages sent with the commit, if this database can
-     * @return whether it did
      */
-    abstract boolean write(
+    abstract Written write(
             Link link, String key, Row before, Row.Change after, List<NameMessage> messages, boolean pool)
             throws SQLException;
 
-    /** Ends a hold that nobody waits behind. Returns whether it did. */
-    abstract boolean release(Link link, String key, long base, String holderId) throws SQLException;
+    /** Ends a hold that nobody waits behind. */
+    abstract Written release(Link link, String key, long base, String holderId) throws SQLException;
 
     /** Renews those of the holds that are there and that nobody else is changing now. */
     abstract List<Renewed> renew(Link link, List<Renewal> renewals) throws SQLException;
@@ -130,7 +165,12 @@ abstract class LockTable {
 
     /** Returns the columns of a {@link Row}, with this expression for the mark of the server. */
     String columns(String mark) {
+        return columns(now(), mark);
+    }
+
+    /** The same, as of another instant of the database's clock. */
+    String columns(String now, String mark) {
         return "base, version, holder, " + micros("ends") + ", settings, lease, queue, holders, contended, "
-                + micros(now()) + ", " + mark;
+                + micros(now) + ", " + mark;
     }
 }

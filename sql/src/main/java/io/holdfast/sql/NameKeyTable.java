@@ -51,27 +51,27 @@ abstract class NameKeyTable extends LockTable {
 
     /** Sends nothing: other clients look at the rows. */
     @Override
-    final boolean write(Link link, String key, Row before, Row.Change after, List<NameMessage> messages, boolean pool)
+    final Written write(Link link, String key, Row before, Row.Change after, List<NameMessage> messages, boolean pool)
             throws SQLException {
-        return link.update(
-                        write,
-                        after.base(),
-                        after.holder(),
-                        after.endMicros(),
-                        after.settings(),
-                        after.leaseMillis(),
-                        after.queue(),
-                        after.holders(),
-                        after.contended(),
-                        key,
-                        before.base(),
-                        before.version(),
-                        before.nowMicros() + Link.LATE_MICROS)
-                > 0;
+        int changed = link.update(
+                write,
+                after.base(),
+                after.holder(),
+                after.endMicros(),
+                after.settings(),
+                after.leaseMillis(),
+                after.queue(),
+                after.holders(),
+                after.contended(),
+                key,
+                before.base(),
+                before.version(),
+                before.nowMicros() + Link.LATE_MICROS);
+        return Written.of(changed > 0);
     }
 
     @Override
-    final boolean release(Link link, String key, long base, String holderId) throws SQLException {
-        return link.update(release, key, base, holderId) > 0;
+    final Written release(Link link, String key, long base, String holderId) throws SQLException {
+        return Written.of(link.update(release, key, base, holderId) > 0);
     }
 }

@@ -24,18 +24,25 @@ final class PostgresTable extends LockTable {
 
     private final boolean notify;
 
-    private final String columns = columns(micros("pg_postmaster_start_time()"));
+    private static final String STARTED = "pg_postmaster_start_time()";
+
+    private final String columns = columns(micros(STARTED));
+
+    /**
+     * What follows a change of the table w: the row as it is, if nothing was changed. Its parameter is the key. The
+     * statement sees what was there when it began, and may have been held up since. So the row is as of that instant: a
+     * later one would take a hold for over that was renewed meanwhile.
+     */
+    private final String orFound = " UNION ALL (SELECT false, " + columns("statement_timestamp()", micros(STARTED))
+            + " FROM holdfast_lock WHERE lock_key = ? AND NOT EXISTS (SELECT 1 FROM w) ORDER BY base DESC LIMIT 1)";
 
     private final String take = "WITH l AS (SELECT lock_key, base FROM holdfast_lock WHERE lock_key = ? AND base = "
             + NEWEST
             + " AND queue = '' AND holders = '' AND ends <= clock_timestamp() AND clock_timestamp() <= " + instant()
-            + " FOR UPDATE SKIP LOCKED), t AS (UPDATE holdfast_lock h SET base = GREATEST(h.base + 1, " + ticks()
+            + " FOR UPDATE SKIP LOCKED), w AS (UPDATE holdfast_lock h SET base = GREATEST(h.base + 1, " + ticks()
             + "), holder = ?, ends = clock_timestamp() + ? * INTERVAL '1 millisecond', lease = ?, settings = 0,"
             + " contended = 0, version = h.version + 1 FROM l WHERE h.lock_key = l.lock_key AND h.base = l.base"
-            + " RETURNING h.base) SELECT true AS taken, base, 0::BIGINT, '', " + micros("clock_timestamp()")
-            + ", 0::BIGINT, 0::BIGINT, '', '', 0::BIGINT, " + micros("clock_timestamp()")
-            + ", 0::BIGINT FROM t UNION ALL (SELECT false, " + columns
-            + " FROM holdfast_lock WHERE lock_key = ? AND NOT EXISTS (SELECT 1 FROM t) ORDER BY base DESC LIMIT 1)";
+            + " RETURNING h.base) " + done("base", "") + orFound;
 
     private final String readAll = "SELECT k.k, r.* FROM unnest(?) AS k(k) CROSS JOIN LATERAL (SELECT " + columns
             + " FROM holdfast_lock WHERE lock_key = k.k ORDER BY base DESC LIMIT 1) r";
@@ -47,20 +54,23 @@ final class PostgresTable extends LockTable {
             + ", settings = ?, lease = ?, queue = ?, holders = ?, contended = ?, version = version + 1";
 
     /**
-     * A statement that writes the row.
+     * A statement that writes the row, and answers as the take does.
      *
      * @param telling the same, which also sends messages with its commit, if the row was written
      */
     private record Writing(String silent, String telling) {}
 
-    /** What the rows of the table w, which were written, are followed by. */
-    private static final String TELL = " SELECT pg_notify(m.c, m.p) FROM w CROSS JOIN unnest(?, ?) AS m(c, p)";
+    private Writing writing(String change) {
+        return new Writing(
+                change + done("0::BIGINT", "") + orFound,
+                change + done("0::BIGINT", "pg_notify(m.c, m.p)::TEXT") + " CROSS JOIN unnest(?, ?) AS m(c, p)"
+                        + orFound);
+    }
 
     private final String update = "UPDATE holdfast_lock SET" + values
             + " WHERE lock_key = ? AND base = ? AND version = ? AND clock_timestamp() <= " + instant();
 
-    private final Writing sameBase =
-            new Writing(update + " RETURNING 1", "WITH w AS (" + update + " RETURNING 1 AS one)" + TELL);
+    private final Writing sameBase = writing("WITH w AS (" + update + " RETURNING 1 AS one)");
 
     /** The base is part of the key, so a guard that has locked the key keeps it. Passes by: nothing waits for a guard. */
     private final String move = "WITH l AS (SELECT lock_key, base FROM holdfast_lock WHERE lock_key = ? AND base = ?"
@@ -68,7 +78,12 @@ final class PostgresTable extends LockTable {
             + " holdfast_lock h SET base = ?," + values.replace("version = version", "version = h.version")
             + " FROM l WHERE h.lock_key = l.lock_key AND h.base = l.base RETURNING 1 AS one)";
 
-    private final Writing newBase = new Writing(move + " SELECT one FROM w", move + TELL);
+    private final Writing newBase = writing(move);
+
+    private final String release = "WITH w AS (UPDATE holdfast_lock SET holder = '', ends = clock_timestamp(),"
+            + " version = version + 1 WHERE lock_key = ? AND base = ? AND holder = ? AND queue = '' AND"
+            + " ends > clock_timestamp() RETURNING set_config('synchronous_commit', 'off', true) AS sync)"
+            + done("0::BIGINT", "w.sync") + orFound;
 
     private final String renew = "WITH l AS (SELECT h.lock_key, h.base, r.id, r.lease, r.seq FROM holdfast_lock h"
             + " JOIN unnest(?, ?, ?, ?, ?) AS r(k, b, id, lease, seq) ON h.lock_key = r.k AND h.base = r.b"
@@ -80,6 +95,17 @@ final class PostgresTable extends LockTable {
 
     PostgresTable(boolean notify) {
         this.notify = notify;
+    }
+
+    /**
+     * Returns the answer of a change that has been made: true, and values in the place of a row.
+     *
+     * @param text an expression that is evaluated for it; empty for none
+     */
+    private String done(String base, String text) {
+        String now = micros("clock_timestamp()");
+        return " SELECT true AS done, " + base + ", 0::BIGINT, " + (text.isEmpty() ? "''" : text) + ", " + now
+                + ", 0::BIGINT, 0::BIGINT, '', '', 0::BIGINT, " + now + ", 0::BIGINT FROM w";
     }
 
     @Override
@@ -100,21 +126,22 @@ final class PostgresTable extends LockTable {
     @Override
     @Nullable
     Taken take(Link link, String key, String holderId, long leaseMillis) throws SQLException {
+        Written answer =
+                changed(link, take, key, key, link.notAfterMicros(), holderId, leaseMillis, leaseMillis, key);
+        Row row = answer.found();
+        return row == null ? null : new Taken(answer.done() ? row.base() : 0, row);
+    }
+
+    /** Runs a statement that ends with {@link #orFound}. Also a change that was made is answered by a row. */
+    private static Written changed(Link link, String sql, Object... parameters) throws SQLException {
         long sent = link.nanoTime();
-        Taken taken = link.first(
-                take,
-                result -> result.getBoolean(1)
-                        ? new Taken(result.getLong(2), row(result, 2))
-                        : new Taken(0, row(result, 2)),
-                key,
-                key,
-                link.notAfterMicros(),
-                holderId,
-                leaseMillis,
-                leaseMillis,
-                key);
-        noted(link, taken == null ? null : taken.row(), sent);
-        return taken;
+        Written answer =
+                link.first(sql, result -> new Written(result.getBoolean(1), row(result, 2)), parameters);
+        if (answer == null) {
+            return Written.UNTOLD;
+        }
+        noted(link, answer.found(), sent);
+        return answer;
     }
 
     /**
@@ -145,7 +172,7 @@ final class PostgresTable extends LockTable {
     }
 
     @Override
-    boolean write(Link link, String key, Row before, Row.Change after, List<NameMessage> messages, boolean pool)
+    Written write(Link link, String key, Row before, Row.Change after, List<NameMessage> messages, boolean pool)
             throws SQLException {
         long notAfter = before.nowMicros() + Link.LATE_MICROS;
         List<NameMessage> sent = notify ? messages : List.of();
@@ -162,15 +189,17 @@ final class PostgresTable extends LockTable {
         boolean same = after.base() == before.base();
         Writing writing = same ? sameBase : newBase;
         Object[] parameters = same ? joined(values, which) : joined(joined(which, new Object[] {after.base()}), values);
-        if (sent.isEmpty()) {
-            return !link.query(writing.silent(), result -> true, parameters).isEmpty();
+        Object[] last = {key};
+        if (!sent.isEmpty()) {
+            String[] channels =
+                    sent.stream().map(message -> Notes.channel(message.client())).toArray(String[]::new);
+            String[] notes =
+                    sent.stream().map(message -> Notes.text(message, pool, before)).toArray(String[]::new);
+            last = new Object[] {channels, notes, key};
         }
-        String[] channels =
-                sent.stream().map(message -> Notes.channel(message.client())).toArray(String[]::new);
-        String[] notes =
-                sent.stream().map(message -> Notes.text(message, pool, before)).toArray(String[]::new);
-        return !link.query(writing.telling(), result -> true, joined(parameters, new Object[] {channels, notes}))
-                .isEmpty();
+        Written answer =
+                changed(link, sent.isEmpty() ? writing.silent() : writing.telling(), joined(parameters, last));
+        return answer.done() ? Written.DONE : Written.instead(before, answer.found());
     }
 
     private static Object[] joined(Object[] one, Object[] other) {
@@ -185,16 +214,9 @@ final class PostgresTable extends LockTable {
      * in order, so no later take is kept without it.
      */
     @Override
-    boolean release(Link link, String key, long base, String holderId) throws SQLException {
-        return link.first(
-                        "UPDATE holdfast_lock SET holder = '', ends = clock_timestamp(), version = version + 1"
-                                + " WHERE lock_key = ? AND base = ? AND holder = ? AND queue = '' AND"
-                                + " ends > clock_timestamp() RETURNING set_config('synchronous_commit', 'off', true)",
-                        result -> true,
-                        key,
-                        base,
-                        holderId)
-                != null;
+    Written release(Link link, String key, long base, String holderId) throws SQLException {
+        Written answer = changed(link, release, key, base, holderId, key);
+        return answer.done() ? Written.DONE : Written.unreleased(base, holderId, answer.found());
     }
 
     @Override

@@ -176,13 +176,16 @@ final class SqlLockStore implements LockStore {
         String name = request.name();
         String key = commands.key(name);
         AcquireRequest requeue = request.requeue();
+        Row row = null;
         if (held != null && requeue == null && !isPool()) {
-            if (table.release(link, key, held.base(), request.holderId())) {
+            LockTable.Written released = table.release(link, key, held.base(), request.holderId());
+            if (released.done()) {
                 return ReleaseReply.released();
             }
+            row = released.found();
         }
         Commands.Decided<ReleaseReply> decided =
-                commands.decide(link, name, null, decision -> decision.release(request));
+                commands.decide(link, name, row, decision -> decision.release(request));
         if (decided == null) {
             return ReleaseReply.notHeld();
         }

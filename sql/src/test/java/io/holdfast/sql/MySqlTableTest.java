@@ -56,7 +56,7 @@ class MySqlTableTest extends TableTest {
             assertThat(read().base()).isEqualTo(base);
             assertThat(read().holder()).isEqualTo("hf-a:" + i);
             assertThat(read().settings()).isZero();
-            assertThat(table.release(link, key, base, "hf-a:" + i)).isTrue();
+            assertThat(table.release(link, key, base, "hf-a:" + i).done()).isTrue();
         }
     }
 

@@ -1,14 +1,23 @@
 package io.holdfast.sql;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
+import org.postgresql.PGConnection;
 
 class PostgresTableTest extends TableTest {
 
@@ -45,7 +54,8 @@ class PostgresTableTest extends TableTest {
         table.make(link, key, "name", 5);
         Row.Change grant =
                 new Row.Change(read.base() + 1, "hf-b:1", read.nowMicros() + 60_000_000, 0, 60_000, "", "", 0);
-        assertThat(table.write(link, key, read, grant, List.of(), false)).isFalse();
+        assertThat(table.write(link, key, read, grant, List.of(), false).done())
+                .isFalse();
         assertThat(read().holder()).isEqualTo("hf-a:1");
     }
 
@@ -65,11 +75,91 @@ class PostgresTableTest extends TableTest {
         assertThat(read().holder()).isEqualTo("hf-b:1");
     }
 
+    /** So that the next try needs no read. */
+    @Test
+    void aChangeOfNothingAnswersWithTheRow() throws SQLException {
+        table.make(link, key, "name", 5);
+        Row free = read();
+        long base = take("hf-a:1");
+        LockTable.Written written = table.write(link, key, free, hold(free, "hf-b:1"), List.of(), false);
+        assertThat(written.done()).isFalse();
+        assertThat(requireNonNull(written.found()).holder()).isEqualTo("hf-a:1");
+
+        Row held = read();
+        Row.Change waited = new Row.Change(
+                base, "hf-a:1", held.endMicros(), 0, 30_000, "hf-b:1 1 z b 1 1 1 1;", "", held.contended() + 1);
+        assertThat(write(held, waited)).isTrue();
+        LockTable.Written released = table.release(link, key, base, "hf-a:1");
+        assertThat(released.done()).isFalse();
+        assertThat(requireNonNull(released.found()).queue()).isEqualTo(waited.queue());
+        assertThat(released.found().version()).isEqualTo(held.version() + 1);
+    }
+
+    /** A statement sees what was there when it began. After a wait for the row, that is older than its clock. */
+    @Test
+    void aChangeThatHadToWaitTellsNothing() throws Exception {
+        link.update("SET lock_timeout = 0");
+        link.update("SET statement_timeout = 0");
+        link.connection().setNetworkTimeout(Runnable::run, 60_000);
+        table.make(link, key, "name", 5);
+        long base = take("hf-a:1");
+        try (Connection other = foreign(
+                Databases.postgres(),
+                "UPDATE holdfast_lock SET queue = 'hf-b:1 1 z b 1 1 1 1;', version = version + 1 WHERE lock_key = '"
+                        + key + "'")) {
+            CompletableFuture<LockTable.Written> released =
+                    CompletableFuture.supplyAsync(() -> released(base, "hf-a:1"));
+            awaitLockWait();
+            other.commit();
+            assertThat(released.get(20, TimeUnit.SECONDS)).isEqualTo(LockTable.Written.UNTOLD);
+        }
+        Row held = read();
+        try (Connection other = foreign(
+                Databases.postgres(),
+                "UPDATE holdfast_lock SET settings = 5, version = version + 1 WHERE lock_key = '" + key + "'")) {
+            CompletableFuture<LockTable.Written> written = CompletableFuture.supplyAsync(() -> written(held));
+            awaitLockWait();
+            other.commit();
+            assertThat(written.get(20, TimeUnit.SECONDS)).isEqualTo(LockTable.Written.UNTOLD);
+        }
+    }
+
+    private LockTable.Written released(long base, String holderId) {
+        try {
+            return table.release(link, key, base, holderId);
+        } catch (SQLException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private LockTable.Written written(Row held) {
+        try {
+            return table.write(link, key, held, ended(held, held.nowMicros()), List.of(), false);
+        } catch (SQLException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /** Waits until a statement of this test waits for a row. */
+    private void awaitLockWait() throws SQLException {
+        int pid = link.connection().unwrap(PGConnection.class).getBackendPID();
+        try (Connection watching = DriverManager.getConnection(Databases.postgres());
+                PreparedStatement waits = watching.prepareStatement(
+                        "SELECT 1 FROM pg_stat_activity WHERE pid = ? AND wait_event_type = 'Lock'")) {
+            waits.setInt(1, pid);
+            await().atMost(Duration.ofSeconds(20)).until(() -> {
+                try (ResultSet found = waits.executeQuery()) {
+                    return found.next();
+                }
+            });
+        }
+    }
+
     /** A session-level setting would reach other applications behind a pooler. */
     @Test
     void aReleaseLeavesNothingInTheSession() throws SQLException {
         table.make(link, key, "name", 5);
-        assertThat(table.release(link, key, take("hf-a:1"), "hf-a:1")).isTrue();
+        assertThat(table.release(link, key, take("hf-a:1"), "hf-a:1").done()).isTrue();
         assertThat(shown("synchronous_commit")).isEqualTo("on");
         String before = shown("idle_in_transaction_session_timeout");
         link.together(() -> table.readLocked(link, key));
@@ -107,7 +197,7 @@ class PostgresTableTest extends TableTest {
             assertThat(renew(base, "hf-a:1", 60_000, 0)).hasSize(1);
             Row held = read();
             assertThat(write(held, hold(held, "hf-b:1"))).isFalse();
-            assertThat(table.release(link, key, base, "hf-a:1")).isTrue();
+            assertThat(table.release(link, key, base, "hf-a:1").done()).isTrue();
             assertThat(take("hf-b:1")).isZero();
             guard.commit();
         }
@@ -124,7 +214,7 @@ class PostgresTableTest extends TableTest {
                 "SELECT COUNT(*) FROM holdfast_lock")) {
             for (int i = 0; i < 400; i++) {
                 long base = take("hf-a:" + i);
-                assertThat(table.release(link, key, base, "hf-a:" + i)).isTrue();
+                assertThat(table.release(link, key, base, "hf-a:" + i).done()).isTrue();
             }
             assertThat(pagesRead("holdfast_lock")).isLessThan(8);
             // So the count of pages shows dead rows where they are met.

@@ -125,10 +125,10 @@ abstract class TableTest {
     void aReleaseEndsOnlyTheHoldThatItNames() throws SQLException {
         table.make(link, key, "name", 5);
         long base = take("hf-a:1");
-        assertThat(table.release(link, key, base, "hf-b:1")).isFalse();
-        assertThat(table.release(link, key, base - 1, "hf-a:1")).isFalse();
-        assertThat(table.release(link, key, base, "hf-a:1")).isTrue();
-        assertThat(table.release(link, key, base, "hf-a:1")).isFalse();
+        assertThat(table.release(link, key, base, "hf-b:1").done()).isFalse();
+        assertThat(table.release(link, key, base - 1, "hf-a:1").done()).isFalse();
+        assertThat(table.release(link, key, base, "hf-a:1").done()).isTrue();
+        assertThat(table.release(link, key, base, "hf-a:1").done()).isFalse();
         assertThat(take("hf-a:2")).isGreaterThan(base);
         assertThat(renew(base, "hf-a:1", 30_000, 0)).isEmpty();
     }
@@ -141,7 +141,7 @@ abstract class TableTest {
         Row.Change over = new Row.Change(base, "hf-a:1", read.nowMicros() - 1, 0, 30_000, "", "", 0);
         assertThat(write(read, over)).isTrue();
         assertThat(renew(base, "hf-a:1", 30_000, 0)).isEmpty();
-        assertThat(table.release(link, key, base, "hf-a:1")).isFalse();
+        assertThat(table.release(link, key, base, "hf-a:1").done()).isFalse();
         assertThat(take("hf-b:1")).isGreaterThan(base);
     }
 
@@ -204,7 +204,7 @@ abstract class TableTest {
     }
 
     final boolean write(Row before, Row.Change after) throws SQLException {
-        return table.write(link, key, before, after, List.of(), false);
+        return table.write(link, key, before, after, List.of(), false).done();
     }
 
     static Row.Change hold(Row row, String holderId) {

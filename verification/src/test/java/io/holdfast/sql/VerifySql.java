@@ -50,6 +50,13 @@ public final class VerifySql {
      */
     public record Took(long base, Seen seen) {}
 
+    /**
+     * What a write or a release did.
+     *
+     * @param found the row as the statement saw it, if nothing was changed and the database tells
+     */
+    public record Wrote(boolean done, @Nullable Seen found) {}
+
     public record Renew(String key, long base, String holderId, long leaseMillis, long sequence) {}
 
     public record Renewed(String key, String holderId, String queue, long nowMicros) {}
@@ -69,10 +76,10 @@ public final class VerifySql {
         @Nullable
         Seen readLocked(String key) throws SQLException;
 
-        boolean write(String key, Stored before, Stored after, long notAfterMicros, List<Note> notes)
+        Wrote write(String key, Stored before, Stored after, long notAfterMicros, List<Note> notes)
                 throws SQLException;
 
-        boolean release(String key, long base, String holderId) throws SQLException;
+        Wrote release(String key, long base, String holderId) throws SQLException;
 
         List<Renewed> renew(List<Renew> renewals) throws SQLException;
 
@@ -352,8 +359,9 @@ public final class VerifySql {
         }
 
         @Override
-        boolean write(Link link, String key, Row before, Row.Change after, List<NameMessage> messages, boolean pool)
+        Written write(Link link, String key, Row before, Row.Change after, List<NameMessage> messages, boolean pool)
                 throws SQLException {
+            long sent = link.nanoTime();
             List<Note> notes = new ArrayList<>();
             if (notifies) {
                 messages.forEach(message -> notes.add(new Note(message.client(), Notes.text(message, pool, before))));
@@ -368,12 +376,21 @@ public final class VerifySql {
                     after.queue(),
                     after.holders(),
                     after.contended());
-            return session(link).write(key, stored(before), stored, before.nowMicros() + Link.LATE_MICROS, notes);
+            Wrote wrote = session(link)
+                    .write(key, stored(before), stored, before.nowMicros() + Link.LATE_MICROS, notes);
+            return wrote.done() ? Written.DONE : Written.instead(before, found(link, wrote, sent));
         }
 
         @Override
-        boolean release(Link link, String key, long base, String holderId) throws SQLException {
-            return session(link).release(key, base, holderId);
+        Written release(Link link, String key, long base, String holderId) throws SQLException {
+            long sent = link.nanoTime();
+            Wrote wrote = session(link).release(key, base, holderId);
+            return wrote.done() ? Written.DONE : Written.unreleased(base, holderId, found(link, wrote, sent));
+        }
+
+        private static @Nullable Row found(Link link, Wrote wrote, long sent) {
+            Seen found = wrote.found();
+            return noted(link, found == null ? null : row(found), sent);
         }
 
         @Override

@@ -7,6 +7,7 @@ import io.holdfast.sql.VerifySql.Renewed;
 import io.holdfast.sql.VerifySql.Seen;
 import io.holdfast.sql.VerifySql.Stored;
 import io.holdfast.sql.VerifySql.Took;
+import io.holdfast.sql.VerifySql.Wrote;
 import io.holdfast.verify.engine.SimTime;
 import java.sql.SQLException;
 import java.util.ArrayList;
@@ -293,7 +294,7 @@ final class SimSession implements VerifySql.Session {
     }
 
     @Override
-    public boolean write(String key, Stored before, Stored after, long notAfterMicros, List<Note> messages)
+    public Wrote write(String key, Stored before, Stored after, long notAfterMicros, List<Note> messages)
             throws SQLException {
         return call(
                 List.of(key),
@@ -302,7 +303,7 @@ final class SimSession implements VerifySql.Session {
     }
 
     @Override
-    public boolean release(String key, long base, String holderId) throws SQLException {
+    public Wrote release(String key, long base, String holderId) throws SQLException {
         return call(List.of(key), statement -> statements.release(statement, key, base, holderId), true);
     }
 

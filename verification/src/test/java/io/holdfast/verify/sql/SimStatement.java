@@ -54,6 +54,9 @@ final class SimStatement<T extends @Nullable Object> {
 
     List<Note> notes = List.of();
 
+    /** The database's clock when it began. */
+    long beganMicros;
+
     /** When the client had an outcome, by the world's time; 0 before. */
     private long knownNanos;
 
@@ -109,6 +112,7 @@ final class SimStatement<T extends @Nullable Object> {
     }
 
     private void begin() {
+        beganMicros = database.nowMicros();
         keys.forEach(key -> seen.put(key, database.versions(key)));
     }
 

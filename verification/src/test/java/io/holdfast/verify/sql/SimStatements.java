@@ -7,6 +7,7 @@ import io.holdfast.sql.VerifySql.Renewed;
 import io.holdfast.sql.VerifySql.Seen;
 import io.holdfast.sql.VerifySql.Stored;
 import io.holdfast.sql.VerifySql.Took;
+import io.holdfast.sql.VerifySql.Wrote;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -16,6 +17,8 @@ final class SimStatements {
 
     /** How late a take may be executed after its client has given it up: what the store promises. */
     private static final long LATENESS_NANOS = 8_000_000_000L;
+
+    private static final Wrote WROTE = new Wrote(true, null);
 
     private final SimDatabase database;
     private final SqlBug bug;
@@ -38,6 +41,11 @@ final class SimStatements {
 
     private Seen seen(Stored row) {
         return new Seen(row, now(), database.mark());
+    }
+
+    /** A row as of the beginning of the statement, which is what it shows. */
+    private Seen found(SimStatement<?> statement, Stored row) {
+        return new Seen(row, statement.beganMicros + aheadMicros, database.mark());
     }
 
     /** The row that a statement finds for a name. */
@@ -91,7 +99,7 @@ final class SimStatements {
                 return new Took(taken.base(), seen(taken));
             }
         }
-        return database.plain ? null : new Took(0, seen(newest.row()));
+        return database.plain ? null : new Took(0, found(statement, newest.row()));
     }
 
     private long base(Stored row) {
@@ -163,7 +171,7 @@ final class SimStatements {
         return null;
     }
 
-    boolean write(SimStatement<?> statement, String key, Stored before, Stored after, long notAfter, List<Note> notes)
+    Wrote write(SimStatement<?> statement, String key, Stored before, Stored after, long notAfter, List<Note> notes)
             throws SimStatement.Blocked {
         boolean moves = after.base() != before.base();
         if (bug == SqlBug.MESSAGE_BEFORE_THE_COMMIT) {
@@ -174,12 +182,12 @@ final class SimStatements {
                 continue;
             }
             if (moves && !database.plain && statement.isLocked(version.slot())) {
-                return false;
+                return missed(statement, key);
             }
             statement.waitFor(version.slot());
             Stored current = statement.current(version.slot());
             if (!isAsRead(current, current, before) || now() > notAfter || current == null) {
-                return false;
+                return missed(statement, key);
             }
             Stored written = changed(before, after, current.version() + 1, moves);
             statement.change(version.slot(), written);
@@ -187,9 +195,16 @@ final class SimStatements {
                 statement.on.notes.addAll(notes);
             }
             database.log(() -> "writes " + database.name(key) + ": " + written);
-            return true;
+            return WROTE;
         }
-        return false;
+        return missed(statement, key);
+    }
+
+    /** A change of nothing. */
+    private Wrote missed(SimStatement<?> statement, String key) {
+        List<SimDatabase.Version> all = statement.versions(key);
+        boolean tells = !database.plain && !all.isEmpty();
+        return new Wrote(false, tells ? found(statement, all.get(0).row()) : null);
     }
 
     /** A transaction's own changes count as seen. */
@@ -216,7 +231,7 @@ final class SimStatements {
                 after.contended());
     }
 
-    boolean release(SimStatement<?> statement, String key, long base, String holderId) throws SimStatement.Blocked {
+    Wrote release(SimStatement<?> statement, String key, long base, String holderId) throws SimStatement.Blocked {
         for (SimDatabase.Version version : statement.versions(key)) {
             if (isHeld(version.row(), base, holderId)) {
                 statement.waitFor(version.slot());
@@ -224,11 +239,11 @@ final class SimStatements {
                 if (current != null && isHeld(current, base, holderId)) {
                     statement.change(version.slot(), ends(current, "", now(), current.settings()));
                     database.log(() -> "releases " + database.name(key) + ": " + base);
-                    return true;
+                    return WROTE;
                 }
             }
         }
-        return false;
+        return missed(statement, key);
     }
 
     private boolean isHeld(Stored row, long base, String holderId) {
