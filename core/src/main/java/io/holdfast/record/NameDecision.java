@@ -299,7 +299,7 @@ public final class NameDecision {
                 queue.size(),
                 (hold.endNanos() - now) / 1_000_000,
                 entry.request().nonce(),
-                (now - entry.stampNanos()) / 1_000_000,
+                Math.floorDiv(now - entry.stampNanos(), 1_000_000L),
                 PushedGrant.ALWAYS)));
     }
 

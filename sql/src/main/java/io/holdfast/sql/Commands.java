@@ -73,7 +73,8 @@ final class Commands {
         String key = key(name);
         Row row = read;
         long tried = 0;
-        for (int i = 0; i < TRIES_WITHOUT_LOCK; i++) {
+        int tries = row != null && row.isPresumed() ? TRIES_WITHOUT_LOCK + 1 : TRIES_WITHOUT_LOCK;
+        for (int i = 0; i < tries; i++) {
             if (row == null) {
                 row = table.read(link, key);
             }
@@ -87,9 +88,14 @@ final class Commands {
             RowRecord<T> decision = new RowRecord<>(name, pool, row, command);
             LockTable.Written written = write(link, key, row, decision);
             if (written.done()) {
+                Row.Change change = decision.change();
+                if (change != null && decision.isGranting() && !pool) {
+                    // Who has passed the lock on may come back at once.
+                    link.wrote(key, row.after(change));
+                }
                 return new Decided<>(decision.reply(), row);
             }
-            tried = row.version();
+            tried = row.isPresumed() ? 0 : row.version();
             row = written.found();
         }
         return link.together(() -> {
@@ -125,9 +131,11 @@ final class Commands {
 
     private <T> LockTable.Written write(Link link, String key, Row row, RowRecord<T> decision) throws SQLException {
         Row.Change change = decision.change();
-        return change == null
-                ? LockTable.Written.DONE
-                : table.write(link, key, row, change, decision.messages(), pool);
+        if (change == null) {
+            // Only a row that was read can answer without a write.
+            return row.isPresumed() ? LockTable.Written.UNTOLD : LockTable.Written.DONE;
+        }
+        return table.write(link, key, row, change, decision.messages(), pool);
     }
 
     StoreException locked(String name) {

@@ -8,7 +8,9 @@ import java.sql.SQLException;
 import java.sql.SQLWarning;
 import java.sql.Statement;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
@@ -20,6 +22,14 @@ final class Link implements AutoCloseable {
 
     /** A take that the database has not executed within this time of its sending is refused there. */
     static final long LATE_MICROS = 4_000_000;
+
+    /** A row that was written longer ago has probably been changed by others. */
+    private static final long JUST_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
+    /** How long a statement may take from its sending to its execution more than an earlier one. */
+    private static final long AHEAD_MICROS = 20_000;
+
+    private static final int WRITTEN_MOST = 64;
 
     /** Servers and firewalls end connections that are idle for longer, without a word. */
     private static final long IDLE_NANOS = TimeUnit.SECONDS.toNanos(30);
@@ -34,8 +44,19 @@ final class Link implements AutoCloseable {
         T run() throws SQLException;
     }
 
+    /** A row, and when the answer came that it was written. */
+    private record Written(Row row, long nanos) {}
+
     private final Connection connection;
     private final TimeSource time;
+
+    @SuppressWarnings("serial") // nobody writes it anywhere
+    private final Map<String, Written> written = new LinkedHashMap<>() {
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<String, Written> eldest) {
+            return size() > WRITTEN_MOST;
+        }
+    };
 
     /** The database's time in a recent answer, and when its statement was sent: the sum is never behind. */
     private long answeredMicros;
@@ -66,7 +87,30 @@ final class Link implements AutoCloseable {
      * too late by a round trip, never too early unless the clock was set or this machine was suspended.
      */
     long notAfterMicros() {
-        return answeredMicros + (time.nanoTime() - sentNanos) / 1_000 + LATE_MICROS;
+        return latestMicros() + LATE_MICROS;
+    }
+
+    private long latestMicros() {
+        return answeredMicros + (time.nanoTime() - sentNanos) / 1_000;
+    }
+
+    /** Takes note of a row that a statement in autocommit has left behind. */
+    void wrote(String key, Row row) {
+        written.put(key, new Written(row, time.nanoTime()));
+    }
+
+    /**
+     * Returns the row that this connection wrote a moment ago, if it is held then as it was left. Others may have changed
+     * it since: a write of it tells. Not another connection's row, as a failover may lie between.
+     */
+    @Nullable
+    Row justWritten(String key) {
+        Written last = written.remove(key);
+        if (last == null || time.nanoTime() - last.nanos() > JUST_NANOS) {
+            return null;
+        }
+        Row row = last.row().presumedAt(latestMicros() + AHEAD_MICROS);
+        return row.isOver() ? null : row;
     }
 
     /** Takes note of the database's time in the answer to a statement that was sent at this instant. */

@@ -49,8 +49,7 @@ abstract class LockTable {
          * answers with the row before the wait. That is the expected one, and does not show the present one.
          */
         static Written instead(Row expected, @Nullable Row found) {
-            boolean same =
-                    found != null && found.base() == expected.base() && found.version() == expected.version();
+            boolean same = found != null && found.base() == expected.base() && found.version() == expected.version();
             return same ? UNTOLD : new Written(false, found);
         }
 

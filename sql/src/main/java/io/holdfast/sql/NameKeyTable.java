@@ -66,7 +66,7 @@ abstract class NameKeyTable extends LockTable {
                 key,
                 before.base(),
                 before.version(),
-                before.nowMicros() + Link.LATE_MICROS);
+                before.notAfterMicros());
         return Written.of(changed > 0);
     }
 

@@ -60,7 +60,27 @@ final class Notes {
     private static PushedGrant dated(PushedGrant grant, Row before) {
         Long mark = QueueText.marks(before.queue()).get(grant.holderId());
         boolean oneClock = mark == null || mark == before.mark();
-        return oneClock && grant.sinceAskingMillis() >= 0 ? grant : undated(grant);
+        return oneClock ? dated(grant) : undated(grant);
+    }
+
+    /** Returns the grant with a time since the stamp. A stamp may be ahead of the clock: that goes off the lease. */
+    static PushedGrant dated(PushedGrant grant) {
+        long since = grant.sinceAskingMillis();
+        if (since >= 0) {
+            return grant;
+        }
+        long lease = grant.leaseMillis() + since;
+        return lease <= 0
+                ? undated(grant)
+                : new PushedGrant(
+                        grant.name(),
+                        grant.holderId(),
+                        grant.base(),
+                        grant.waiting(),
+                        lease,
+                        grant.nonce(),
+                        0,
+                        PushedGrant.ALWAYS);
     }
 
     static PushedGrant undated(PushedGrant grant) {

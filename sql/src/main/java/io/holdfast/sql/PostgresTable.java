@@ -126,8 +126,7 @@ final class PostgresTable extends LockTable {
     @Override
     @Nullable
     Taken take(Link link, String key, String holderId, long leaseMillis) throws SQLException {
-        Written answer =
-                changed(link, take, key, key, link.notAfterMicros(), holderId, leaseMillis, leaseMillis, key);
+        Written answer = changed(link, take, key, key, link.notAfterMicros(), holderId, leaseMillis, leaseMillis, key);
         Row row = answer.found();
         return row == null ? null : new Taken(answer.done() ? row.base() : 0, row);
     }
@@ -135,8 +134,7 @@ final class PostgresTable extends LockTable {
     /** Runs a statement that ends with {@link #orFound}. Also a change that was made is answered by a row. */
     private static Written changed(Link link, String sql, Object... parameters) throws SQLException {
         long sent = link.nanoTime();
-        Written answer =
-                link.first(sql, result -> new Written(result.getBoolean(1), row(result, 2)), parameters);
+        Written answer = link.first(sql, result -> new Written(result.getBoolean(1), row(result, 2)), parameters);
         if (answer == null) {
             return Written.UNTOLD;
         }
@@ -174,7 +172,7 @@ final class PostgresTable extends LockTable {
     @Override
     Written write(Link link, String key, Row before, Row.Change after, List<NameMessage> messages, boolean pool)
             throws SQLException {
-        long notAfter = before.nowMicros() + Link.LATE_MICROS;
+        long notAfter = before.notAfterMicros();
         List<NameMessage> sent = notify ? messages : List.of();
         Object[] values = {
             after.holder(),
@@ -191,14 +189,15 @@ final class PostgresTable extends LockTable {
         Object[] parameters = same ? joined(values, which) : joined(joined(which, new Object[] {after.base()}), values);
         Object[] last = {key};
         if (!sent.isEmpty()) {
-            String[] channels =
-                    sent.stream().map(message -> Notes.channel(message.client())).toArray(String[]::new);
-            String[] notes =
-                    sent.stream().map(message -> Notes.text(message, pool, before)).toArray(String[]::new);
+            String[] channels = sent.stream()
+                    .map(message -> Notes.channel(message.client()))
+                    .toArray(String[]::new);
+            String[] notes = sent.stream()
+                    .map(message -> Notes.text(message, pool, before))
+                    .toArray(String[]::new);
             last = new Object[] {channels, notes, key};
         }
-        Written answer =
-                changed(link, sent.isEmpty() ? writing.silent() : writing.telling(), joined(parameters, last));
+        Written answer = changed(link, sent.isEmpty() ? writing.silent() : writing.telling(), joined(parameters, last));
         return answer.done() ? Written.DONE : Written.instead(before, answer.found());
     }
 

@@ -17,6 +17,7 @@ package io.holdfast.sql;
  * @param contended how often somebody began to wait behind the hold, or in the pool, with nobody before
  * @param nowMicros when it was read
  * @param mark which server's clock that is
+ * @param lateMicros how long after {@code nowMicros} the row may still be written
  */
 record Row(
         long base,
@@ -29,7 +30,69 @@ record Row(
         String holders,
         long contended,
         long nowMicros,
-        long mark) {
+        long mark,
+        long lateMicros) {
+
+    /** Makes a row that was read. */
+    Row(
+            long base,
+            long version,
+            String holder,
+            long endMicros,
+            long settings,
+            long leaseMillis,
+            String queue,
+            String holders,
+            long contended,
+            long nowMicros,
+            long mark) {
+        this(
+                base,
+                version,
+                holder,
+                endMicros,
+                settings,
+                leaseMillis,
+                queue,
+                holders,
+                contended,
+                nowMicros,
+                mark,
+                Link.LATE_MICROS);
+    }
+
+    /** Returns the row that this one has become by a change which was written. */
+    Row after(Change change) {
+        return new Row(
+                change.base(),
+                version + 1,
+                change.holder(),
+                change.endMicros(),
+                change.settings(),
+                change.leaseMillis(),
+                change.queue(),
+                change.holders(),
+                change.contended(),
+                nowMicros,
+                mark);
+    }
+
+    /**
+     * Returns the row as of an instant that is ahead of the database's clock. The database refuses to write it later:
+     * then the clock of the writing is not ahead of it. So what is dated by it is dated too late, never too early.
+     */
+    Row presumedAt(long micros) {
+        return new Row(
+                base, version, holder, endMicros, settings, leaseMillis, queue, holders, contended, micros, mark, 0);
+    }
+
+    boolean isPresumed() {
+        return lateMicros == 0;
+    }
+
+    long notAfterMicros() {
+        return nowMicros + lateMicros;
+    }
 
     /** Returns whether nobody holds the lock. Not for a pool. */
     boolean isOver() {

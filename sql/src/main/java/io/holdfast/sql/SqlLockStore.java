@@ -90,9 +90,9 @@ final class SqlLockStore implements LockStore {
 
     private AcquireReply acquire(Link link, AcquireRequest request) throws SQLException {
         String name = request.name();
-        Commands.Decided<AcquireReply> decided = null;
-        if (!isPool()) {
-            String key = commands.key(name);
+        String key = commands.key(name);
+        Row row = request.queue() && !isPool() ? link.justWritten(key) : null;
+        if (row == null && !isPool()) {
             LockTable.Taken taken = table.take(link, key, request.holderId(), request.leaseMillis());
             if (taken == null) {
                 commands.make(link, name);
@@ -102,9 +102,11 @@ final class SqlLockStore implements LockStore {
                 granted(request, taken.base(), 0);
                 return new AcquireReply.Granted(taken.base(), 0);
             }
-            Row row = taken == null ? null : taken.row();
-            decided = commands.decide(link, name, row, decision -> decision.acquire(placed(decision, request)));
+            row = taken == null ? null : taken.row();
         }
+        Commands.Decided<AcquireReply> decided = row == null
+                ? null
+                : commands.decide(link, name, row, decision -> decision.acquire(placed(decision, request)));
         if (decided == null) {
             decided = commands.decideMaking(link, name, decision -> decision.acquire(placed(decision, request)));
         }

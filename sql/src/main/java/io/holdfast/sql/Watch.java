@@ -266,9 +266,9 @@ final class Watch implements Messages {
                 waiting,
                 row.leaseMillis(),
                 request.nonce(),
-                Math.max(0, sinceMicros / 1_000),
+                Math.floorDiv(sinceMicros, 1_000L),
                 PushedGrant.ALWAYS);
-        return row.mark() == entry.mark() && sinceMicros >= 0 ? grant : Notes.undated(grant);
+        return row.mark() == entry.mark() ? Notes.dated(grant) : Notes.undated(grant);
     }
 
     /** Tells the holder that somebody has begun to wait, or that its hold is gone. */

@@ -92,6 +92,23 @@ class StatementCountTest {
         assertThat(get(b.inspect(name)).holder()).isEqualTo("hf-b:1");
     }
 
+    /** It knows the row, as it has just written it. Not if it was slow, so several rounds may be needed. */
+    @Test
+    void aClientThatComesBackBeginsToWaitByOne() throws Exception {
+        long fewest = Long.MAX_VALUE;
+        for (int i = 0; i < 30 && fewest > 1; i++) {
+            take("hf-a:1" + i, a);
+            wait(b, "hf-b:1" + i);
+            release(a, "hf-a:1" + i);
+            long before = count();
+            wait(a, "hf-a:2" + i);
+            fewest = Math.min(fewest, count() - before);
+            release(b, "hf-b:1" + i);
+            release(a, "hf-a:2" + i);
+        }
+        assertThat(fewest).isEqualTo(1);
+    }
+
     private LockStore store(String client) {
         return Databases.open(server.url() + "&createTable=true", new StoreContext(client, TimeSource.system()));
     }

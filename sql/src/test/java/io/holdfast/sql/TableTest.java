@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.record.NameMessage;
+import io.holdfast.spi.AcquireRequest;
 import io.holdfast.spi.PushedGrant;
 import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.TimeSource;
@@ -105,6 +106,34 @@ abstract class TableTest {
         Row held = read();
         Row late = at(held, held.nowMicros() - Link.LATE_MICROS - 1_000_000);
         assertThat(write(late, hold(late, "hf-b:1"))).isFalse();
+    }
+
+    /** What is dated by an instant ahead of the clock must not be written after it. */
+    @Test
+    void aPresumedRowIsWrittenInTimeOrNotAtAll() throws SQLException {
+        table.make(link, key, "name", 5);
+        take("hf-a:1");
+        Row held = read();
+        Row late = held.presumedAt(held.nowMicros() - 1);
+        assertThat(write(late, ended(late, late.nowMicros()))).isFalse();
+        Row early = held.presumedAt(held.nowMicros() + 60_000_000);
+        assertThat(write(early, ended(early, early.nowMicros()))).isTrue();
+    }
+
+    /** A row that this connection has left behind is known with all its values, and only for a moment. */
+    @Test
+    void aWrittenRowIsKnownAsItIs() throws SQLException {
+        Commands commands = new Commands(table, new SqlErrors(SqlSettings.parse(URI.create(url()))), false, bound -> 4);
+        String name = "known:" + UUID.randomUUID();
+        AcquireRequest taking = AcquireRequest.queueing(name, "hf-a:1", 30_000, 5_000);
+        requireNonNull(commands.decideMaking(link, name, decision -> decision.acquire(taking)));
+        Row known = link.justWritten(commands.key(name));
+        if (known != null) {
+            Row read = requireNonNull(table.read(link, commands.key(name)));
+            assertThat(known).isEqualTo(read.presumedAt(known.nowMicros()));
+            assertThat(known.nowMicros()).isGreaterThan(read.endMicros() - 30_000_000);
+        }
+        assertThat(link.justWritten(commands.key(name))).isNull();
     }
 
     @Test

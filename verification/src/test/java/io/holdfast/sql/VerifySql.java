@@ -76,8 +76,7 @@ public final class VerifySql {
         @Nullable
         Seen readLocked(String key) throws SQLException;
 
-        Wrote write(String key, Stored before, Stored after, long notAfterMicros, List<Note> notes)
-                throws SQLException;
+        Wrote write(String key, Stored before, Stored after, long notAfterMicros, List<Note> notes) throws SQLException;
 
         Wrote release(String key, long base, String holderId) throws SQLException;
 
@@ -376,8 +375,7 @@ public final class VerifySql {
                     after.queue(),
                     after.holders(),
                     after.contended());
-            Wrote wrote = session(link)
-                    .write(key, stored(before), stored, before.nowMicros() + Link.LATE_MICROS, notes);
+            Wrote wrote = session(link).write(key, stored(before), stored, before.notAfterMicros(), notes);
             return wrote.done() ? Written.DONE : Written.instead(before, found(link, wrote, sent));
         }
 
