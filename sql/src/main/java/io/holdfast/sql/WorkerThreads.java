@@ -16,9 +16,11 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Threads that run commands, each with a connection of its own: one at rest, more while commands wait.
+ * Threads that run commands, each with a connection of its own: one at rest, more while commands wait. The thread that
+ * has rested for the shortest time works next, so those that are not needed come to their end.
  *
- * <p>Renewals go first: a lease that is renewed too late is lost.
+ * <p>Renewals go first: a lease that is renewed too late is lost. They come in bursts and have time, so one thread serves
+ * them as long as it keeps up.
  */
 final class WorkerThreads implements Workers {
 
@@ -27,14 +29,17 @@ final class WorkerThreads implements Workers {
     /** A command that has waited for so long gets another thread, if there may be one more. */
     private static final long SLOW_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
 
-    private static final long IDLE_SECONDS = 60;
+    /** The same for a renewal. */
+    private static final long RENEWAL_SLOW_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
+
+    private static final long IDLE_NANOS = TimeUnit.SECONDS.toNanos(60);
 
     /** A command that has waited for so long is not sent any more. */
     private static final long STALE_NANOS = TimeUnit.SECONDS.toNanos(4);
 
     private static final long CLOSE_MILLIS = 1_000;
 
-    private record Command<T>(Task<T> task, CompletableFuture<T> reply, long sinceNanos) {
+    private record Command<T>(Task<T> task, boolean renewal, CompletableFuture<T> reply, long sinceNanos) {
 
         void fail(StoreException why) {
             reply.completeExceptionally(why);
@@ -46,12 +51,13 @@ final class WorkerThreads implements Workers {
     private final SqlErrors errors;
     private final TimeSource time;
     private final ReentrantLock lock = new ReentrantLock();
-    private final Condition changed = lock.newCondition();
     private final Condition answered = lock.newCondition();
     private final ArrayDeque<Command<?>> renewals = new ArrayDeque<>(); // by lock
     private final ArrayDeque<Command<?>> others = new ArrayDeque<>(); // by lock
     private final List<Thread> threads = new ArrayList<>(); // by lock
-    private int idle; // by lock; threads that wait for a command
+    private final ArrayDeque<Condition> resting = new ArrayDeque<>(); // by lock; the thread that rests last is first
+    private int renewing; // by lock; threads that run renewals
+    private long startedNanos; // by lock; when a thread was started last
     private boolean closed; // by lock
 
     /** When the last command began of those that were answered. */
@@ -76,7 +82,7 @@ final class WorkerThreads implements Workers {
 
     @Override
     public <T> CompletionStage<T> submit(Task<T> task, boolean renewal) {
-        Command<T> command = new Command<>(task, new CompletableFuture<>(), time.nanoTime());
+        Command<T> command = new Command<>(task, renewal, new CompletableFuture<>(), time.nanoTime());
         boolean refused;
         boolean wait = false;
         lock.lock();
@@ -86,10 +92,10 @@ final class WorkerThreads implements Workers {
                 (renewal ? renewals : others).add(command);
                 if (threads.isEmpty()) {
                     start();
-                } else if (idle > 0) {
-                    changed.signal();
+                } else if (!resting.isEmpty() && (!renewal || (renewing == 0 && renewals.size() == 1))) {
+                    wake();
                 } else {
-                    wait = threads.size() < MOST;
+                    wait = !resting.isEmpty() || threads.size() < MOST;
                 }
             }
         } finally {
@@ -98,28 +104,52 @@ final class WorkerThreads implements Workers {
         if (refused) {
             command.fail(errors.exception(Outcome.NOT_EXECUTED, "was closed by this client", null));
         } else if (wait) {
-            var unused = time.schedule(SLOW_NANOS, this::helpIfSlow);
+            helpLater(renewal ? RENEWAL_SLOW_NANOS : SLOW_NANOS);
         }
         return command.reply;
     }
 
+    private void helpLater(long nanos) {
+        var unused = time.schedule(nanos, this::helpIfSlow);
+    }
+
     private void helpIfSlow() {
+        boolean again = false;
         lock.lock();
         try {
-            boolean waiting = waitsTooLong(renewals.peek()) || waitsTooLong(others.peek());
-            if (!closed && waiting && idle == 0 && threads.size() < MOST) {
-                start();
+            if (!closed && (waits(renewals.peek(), RENEWAL_SLOW_NANOS) || waits(others.peek(), SLOW_NANOS))) {
+                if (!resting.isEmpty()) {
+                    wake();
+                } else if (time.nanoTime() - startedNanos < SLOW_NANOS) {
+                    // One more is about to help.
+                    again = true;
+                } else if (threads.size() < MOST) {
+                    start();
+                }
             }
         } finally {
             lock.unlock();
         }
+        if (again) {
+            helpLater(SLOW_NANOS);
+        }
     }
 
-    private boolean waitsTooLong(@Nullable Command<?> command) {
-        return command != null && time.nanoTime() - command.sinceNanos >= SLOW_NANOS;
+    private boolean waits(@Nullable Command<?> command, long nanos) {
+        return command != null && time.nanoTime() - command.sinceNanos >= nanos;
     }
 
+    /** By lock. */
+    private void wake() {
+        Condition last = resting.poll();
+        if (last != null) {
+            last.signal();
+        }
+    }
+
+    /** By lock. */
     private void start() {
+        startedNanos = time.nanoTime();
         Thread thread = DaemonThreads.unstarted("holdfast-sql", this::work);
         threads.add(thread);
         thread.start();
@@ -134,6 +164,7 @@ final class WorkerThreads implements Workers {
                     return;
                 }
                 link = run(command, link);
+                ran(command);
             }
         } finally {
             if (link != null) {
@@ -152,24 +183,35 @@ final class WorkerThreads implements Workers {
     private @Nullable Command<?> next() {
         lock.lock();
         try {
-            long left = TimeUnit.SECONDS.toNanos(IDLE_SECONDS);
+            Condition needed = lock.newCondition();
+            long left = IDLE_NANOS;
             while (true) {
                 Command<?> command = renewals.isEmpty() ? others.poll() : renewals.poll();
                 if (command != null) {
+                    renewing += command.renewal ? 1 : 0;
                     return command;
                 }
                 if (closed || (left <= 0 && threads.size() > 1)) {
                     return null;
                 }
-                idle++;
+                resting.push(needed);
                 try {
-                    left = changed.awaitNanos(left > 0 ? left : TimeUnit.SECONDS.toNanos(IDLE_SECONDS));
+                    left = needed.awaitNanos(left > 0 ? left : IDLE_NANOS);
                 } catch (InterruptedException e) {
                     // Nobody interrupts these threads but an application's own cleaning; the command goes on.
                 } finally {
-                    idle--;
+                    resting.remove(needed);
                 }
             }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void ran(Command<?> command) {
+        lock.lock();
+        try {
+            renewing -= command.renewal ? 1 : 0;
         } finally {
             lock.unlock();
         }
@@ -248,7 +290,7 @@ final class WorkerThreads implements Workers {
             long left = SLOW_NANOS;
             while (answeredNanos - nanos < 0) {
                 // This thread is one of the busy ones.
-                if (left <= 0 || threads.size() - idle <= 1) {
+                if (left <= 0 || threads.size() - resting.size() <= 1) {
                     return false;
                 }
                 left = answered.awaitNanos(left);
@@ -280,7 +322,7 @@ final class WorkerThreads implements Workers {
             unused = first;
             first = null;
             running = List.copyOf(threads);
-            changed.signalAll();
+            resting.forEach(Condition::signal);
         } finally {
             lock.unlock();
         }

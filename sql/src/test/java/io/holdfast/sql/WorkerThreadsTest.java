@@ -7,6 +7,8 @@ import java.net.URI;
 import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -15,7 +17,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** When a new connection means that others may have been lost. */
+/** Which connection runs a command, and when a new one means that others may have been lost. */
 class WorkerThreadsTest {
 
     private final AtomicInteger connections = new AtomicInteger();
@@ -86,6 +88,58 @@ class WorkerThreadsTest {
         assertThat(before).isEqualTo(1);
         end.countDown();
         stuck.get(30, TimeUnit.SECONDS);
+    }
+
+    /** Otherwise the connections that helped would take turns, and never be closed for lack of work. */
+    @Test
+    void the_connection_that_was_used_last_is_used_next() throws Exception {
+        makeTwo();
+        List<CompletableFuture<Link>> used = new ArrayList<>();
+        for (int i = 0; i < 20; i++) {
+            used.add(submit(link -> link));
+            // It comes to rest.
+            TimeUnit.MILLISECONDS.sleep(20);
+        }
+        assertThat(mostUsed(used)).isGreaterThan(14);
+    }
+
+    @Test
+    void one_connection_serves_a_burst_of_renewals() throws Exception {
+        makeTwo();
+        TimeUnit.MILLISECONDS.sleep(50);
+        List<CompletableFuture<Link>> used = new ArrayList<>();
+        for (int i = 0; i < 20; i++) {
+            used.add(workers.submit(
+                            link -> {
+                                pause();
+                                return link;
+                            },
+                            true)
+                    .toCompletableFuture());
+        }
+        assertThat(mostUsed(used)).isGreaterThan(14);
+    }
+
+    private void makeTwo() throws Exception {
+        CountDownLatch both = new CountDownLatch(2);
+        List<CompletableFuture<Boolean>> commands = new ArrayList<>();
+        for (int i = 0; i < 2; i++) {
+            commands.add(submit(link -> {
+                both.countDown();
+                await(both);
+                return true;
+            }));
+        }
+        join(commands);
+    }
+
+    private static long mostUsed(List<CompletableFuture<Link>> used) throws Exception {
+        join(used);
+        IdentityHashMap<Link, Integer> times = new IdentityHashMap<>();
+        for (CompletableFuture<Link> each : used) {
+            times.merge(each.get(), 1, Integer::sum);
+        }
+        return Collections.max(times.values());
     }
 
     private static void await(CountDownLatch latch) {
