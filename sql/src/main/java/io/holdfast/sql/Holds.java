@@ -19,12 +19,9 @@ final class Holds {
     /**
      * A hold.
      *
-     * @param contended the {@link Row#contended} that the holder has heard of; {@link #UNTOLD} if that is not known
+     * @param contended the {@link Row#contended} that the holder has heard of
      */
     record Held(String name, String key, String holderId, boolean pool, long base, long contended) {
-
-        /** The first look reports any waiter. */
-        static final long UNTOLD = -1;
 
         Held told(long count) {
             return new Held(name, key, holderId, pool, base, count);

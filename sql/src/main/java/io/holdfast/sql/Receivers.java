@@ -16,11 +16,16 @@ final class Receivers {
         this.holds = holds;
     }
 
+    /** Delivers a message that was sent. Nobody looks at rows then, so what they count is not needed. */
     void deliver(boolean pool, NameMessage message) {
+        deliver(pool, message, 0);
+    }
+
+    /** @param contended the {@link Row#contended} that the receiver of a grant need not hear of */
+    void deliver(boolean pool, NameMessage message, long contended) {
         if (message instanceof NameMessage.Granted granted) {
             String name = message.name();
             String key = pool ? LockKey.ofPool(name) : LockKey.of(name);
-            long contended = pool ? Holds.Held.UNTOLD : 0;
             holds.putIfWaiting(new Holds.Held(
                     name, key, message.holderId(), pool, granted.grant().base(), contended));
         }

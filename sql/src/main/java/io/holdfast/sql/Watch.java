@@ -223,9 +223,17 @@ final class Watch implements Messages {
         } finally {
             lock.unlock();
         }
-        if (grant != null) {
-            receivers.deliver(entry.pool(), new NameMessage.Granted(grant));
+        if (grant != null && row != null) {
+            receivers.deliver(entry.pool(), new NameMessage.Granted(grant), contendedBefore(entry, row));
         }
+    }
+
+    /**
+     * Returns what the row had counted before its holder was granted. The count of a lock begins with the grant. That of
+     * a pool goes on, so the last one that counted and may still wait is taken for later than the grant.
+     */
+    private static long contendedBefore(Waiting entry, Row row) {
+        return entry.pool() ? Math.max(0, row.contended() - (row.queue().isEmpty() ? 0 : 1)) : 0;
     }
 
     private static int ahead(Row row, String holderId) {
@@ -283,9 +291,7 @@ final class Watch implements Messages {
         if (!holds) {
             forced(held);
         } else if (row.contended() > held.contended() && this.holds.replace(held, held.told(row.contended()))) {
-            boolean waits = !row.queue().isEmpty();
-            long from = held.contended() != Holds.Held.UNTOLD ? held.contended() : row.contended() - (waits ? 1 : 0);
-            for (long told = from; told < row.contended(); told++) {
+            for (long told = held.contended(); told < row.contended(); told++) {
                 receivers.deliver(held.pool(), new NameMessage.Contended(held.name(), held.holderId()));
             }
         }
