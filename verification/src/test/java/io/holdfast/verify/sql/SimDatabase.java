@@ -241,15 +241,14 @@ final class SimDatabase {
         listeners.put(client, listener);
     }
 
+    /** The commits that are not certain to be kept are the last ones. */
     private void keepLog() {
-        List<Logged> kept = new ArrayList<>();
-        for (Logged each : log) {
-            kept.add(new Logged(each.nanos(), each.slot(), each.before(), false, false));
+        Deque<Logged> kept = new ArrayDeque<>();
+        while (!log.isEmpty() && (log.getLast().unsynced() || log.getLast().unconfirmed())) {
+            Logged last = log.removeLast();
+            kept.addFirst(new Logged(last.nanos(), last.slot(), last.before(), false, false));
         }
-        if (log.stream().anyMatch(each -> each.unsynced() || each.unconfirmed())) {
-            log.clear();
-            log.addAll(kept);
-        }
+        log.addAll(kept);
     }
 
     private void granted(String key, @Nullable Stored before, @Nullable Stored after) {
