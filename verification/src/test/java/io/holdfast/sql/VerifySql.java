@@ -19,6 +19,7 @@ import java.util.HashMap;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
@@ -215,9 +216,9 @@ public final class VerifySql {
         });
     }
 
-    /** What is left when nobody holds or waits. */
-    public String left() {
-        return holds.ids().isEmpty() ? "" : "taken to hold or wait: " + holds.ids();
+    /** The ids that the store takes to hold or wait. */
+    public Set<String> left() {
+        return holds.ids();
     }
 
     private static Session session(Link link) {

@@ -22,11 +22,14 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /** What one process has of the database: the real store, and in place of its threads a queue of commands. */
@@ -51,6 +54,10 @@ final class SimSqlClient implements SimSite.Link, VerifySql.Running {
     private final ArrayDeque<Queued<?>> others = new ArrayDeque<>();
     private final ArrayDeque<SimSession> idle = new ArrayDeque<>();
     private final List<SimSession> busy = new ArrayList<>();
+
+    /** Holds that stayed when the client was closed. It knows of them until it is gone, as nobody ends them. */
+    private final Set<String> leftAtClose = new HashSet<>();
+
     private boolean listening = true;
     private long heardNanos;
     private boolean died;
@@ -71,7 +78,7 @@ final class SimSqlClient implements SimSite.Link, VerifySql.Running {
         this.random = random;
         SplittableRandom draws = random.split();
         this.real = new VerifySql(new StoreContext(clientId, time), this, notifies, draws::nextLong);
-        this.store = new WithoutCards(real.store());
+        this.store = new WithoutCards(real.store(), leftAtClose);
         database.listen(clientId, this::note);
         purgeLater();
     }
@@ -263,11 +270,13 @@ final class SimSqlClient implements SimSite.Link, VerifySql.Running {
 
     @Override
     public String left() {
-        return real.left();
+        Set<String> left = real.left();
+        left.removeAll(leftAtClose);
+        return left.isEmpty() ? "" : "taken to hold or wait: " + left;
     }
 
     /** The store as it is, without the cards: they are of no account for locks. */
-    private record WithoutCards(LockStore all) implements LockStore {
+    private record WithoutCards(LockStore all, Set<String> leftAtClose) implements LockStore {
 
         @Override
         public CompletionStage<AcquireReply> acquire(AcquireRequest request) {
@@ -332,6 +341,12 @@ final class SimSqlClient implements SimSite.Link, VerifySql.Running {
         @Override
         public String describe() {
             return all.describe();
+        }
+
+        @Override
+        public void leave(String name, String holderId, BooleanSupplier inUse) {
+            leftAtClose.add(holderId);
+            all.leave(name, holderId, inUse);
         }
 
         @Override
