@@ -11,6 +11,9 @@ module io.holdfast.core {
     exports io.holdfast.hold to
             io.holdfast.sql;
     exports io.holdfast.jmx;
+    exports io.holdfast.leader to
+            io.holdfast.cdi,
+            io.holdfast.spring;
     exports io.holdfast.memory;
     exports io.holdfast.record to
             io.holdfast.sql;

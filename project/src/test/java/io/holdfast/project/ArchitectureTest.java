@@ -39,6 +39,7 @@ import io.holdfast.history.History;
 import io.holdfast.hold.StoredHold;
 import io.holdfast.jdbc.JdbcGuard;
 import io.holdfast.jmx.LockManagement;
+import io.holdfast.leader.Candidates;
 import io.holdfast.log.Quoted;
 import io.holdfast.memory.MemoryLockStore;
 import io.holdfast.micrometer.HoldfastMetrics;
@@ -89,6 +90,7 @@ class ArchitectureTest {
     private static final String LOG = "io.holdfast.log";
     private static final String STORE = "io.holdfast.store";
     private static final String HOLD = "io.holdfast.hold";
+    private static final String LEADER = "io.holdfast.leader";
     private static final String JMX = "io.holdfast.jmx";
     private static final String SPI = "io.holdfast.spi";
     private static final String JDBC = "io.holdfast.jdbc";
@@ -148,6 +150,7 @@ class ArchitectureTest {
                 new Room(ENGINE, ENGINE, STORE, LOG, API, SPI),
                 new Room(OBSERVE, OBSERVE, ENGINE, STORE, LOG, API, SPI, "jdk.jfr"),
                 new Room(JMX, JMX, API, SPI),
+                new Room(LEADER, LEADER, API, SPI),
                 new Room(RECORD, RECORD, SPI),
                 new Room(MEMORY, MEMORY, RECORD, SPI),
                 new Room(JDBC, JDBC, SQL, API, SPI),
@@ -168,8 +171,11 @@ class ArchitectureTest {
                 new Room(
                         CDI,
                         CDI,
+                        LEADER,
+                        JDBC,
                         API,
                         SPI,
+                        "com.fasterxml.jackson..",
                         "jakarta.annotation",
                         "jakarta.enterprise..",
                         "jakarta.inject",
@@ -249,6 +255,7 @@ class ArchitectureTest {
             "io.holdfast.observe.Observability",
             "io.holdfast.log.Quoted",
             "io.holdfast.store.Stores",
+            "io.holdfast.leader.Candidates",
             "io.holdfast.spi.LockStore",
             "io.holdfast.redis.RedisLockStoreProvider",
             "io.holdfast.zookeeper.ZooKeeperLockStoreProvider",
@@ -489,6 +496,7 @@ class ArchitectureTest {
             Quoted.class,
             Stores.class,
             LockManagement.class,
+            Candidates.class,
             MemoryLockStore.class,
             NameRecord.class,
             StoredHold.class,
@@ -529,6 +537,7 @@ class ArchitectureTest {
         private Quoted quoted;
         private Stores stores;
         private LockManagement jmx;
+        private Candidates leader;
         private MemoryLockStore memory;
         private NameRecord nameRecord;
         private StoredHold storedHold;

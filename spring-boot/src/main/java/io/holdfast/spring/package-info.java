@@ -11,7 +11,7 @@
  *    ↓         LockedBeanPostProcessor, LeaderLifecycle
  * call         runs one call: acquires, calls the method, releases
  *    ↓         LockedInterceptor → LockedCall → BlockingCall | StageCall | ReactiveCall → Wanted → LockClient
- *    ↓         LockedInterceptor → ContextLeaderships → LeaderCall | ReactiveLeaderCall → TermCalls
+ *    ↓         LockedInterceptor → ContextLeaderships → io.holdfast.leader | ReactiveLeaderCall
  * declaration  reads and checks the annotations of a method, once; says what a call wants
  *    ↓         OperationReader → Declared → LockedOperation → Wanted
  * API

@@ -297,7 +297,7 @@ class LeaderTest {
 
     @Test
     void a_method_that_is_deaf_is_logged_and_this_process_leads_no_more_until_it_returns() throws Exception {
-        try (LogLines warnings = new LogLines(Class.forName("io.holdfast.spring.call.TermCalls"))) {
+        try (LogLines warnings = new LogLines(Class.forName("io.holdfast.leader.TermCalls"))) {
             withWork("leader-deaf", (context, work) -> {
                 CompletableFuture<Void> call = CompletableFuture.runAsync(work::deafToInterrupts);
                 assertThat(work.course().begun.await(60, SECONDS)).isTrue();

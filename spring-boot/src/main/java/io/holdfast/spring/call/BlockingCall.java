@@ -4,6 +4,7 @@ import io.holdfast.LeaseLostException;
 import io.holdfast.LockStoreException;
 import io.holdfast.LockTimeoutException;
 import io.holdfast.MultiLease;
+import io.holdfast.leader.Interrupts;
 import io.holdfast.spring.OnLost;
 import java.util.ArrayList;
 import java.util.List;

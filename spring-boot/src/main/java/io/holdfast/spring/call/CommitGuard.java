@@ -1,5 +1,6 @@
 package io.holdfast.spring.call;
 
+import io.holdfast.leader.LeaderThreads;
 import java.util.ArrayList;
 import java.util.List;
 import org.springframework.beans.factory.config.BeanPostProcessor;

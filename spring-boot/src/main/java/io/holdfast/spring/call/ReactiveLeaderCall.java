@@ -1,7 +1,7 @@
 package io.holdfast.spring.call;
 
-import static java.util.Objects.requireNonNull;
-
+import io.holdfast.leader.Candidate;
+import io.holdfast.leader.LeaderCall;
 import io.holdfast.spring.declaration.LeaderOperation;
 import io.holdfast.spring.declaration.Returns;
 import java.util.concurrent.CancellationException;
@@ -23,10 +23,13 @@ final class ReactiveLeaderCall {
     private final LeaderOperation operation;
     private final Candidate candidate;
     private final MethodInvocation invocation;
-    private final LeaderCall.Inner inner;
+    private final ContextLeaderships.Inner inner;
 
     ReactiveLeaderCall(
-            LeaderOperation operation, Candidate candidate, MethodInvocation invocation, LeaderCall.Inner inner) {
+            LeaderOperation operation,
+            Candidate candidate,
+            MethodInvocation invocation,
+            ContextLeaderships.Inner inner) {
         this.operation = operation;
         this.candidate = candidate;
         this.invocation = invocation;
@@ -59,16 +62,14 @@ final class ReactiveLeaderCall {
 
     private final class Subscription {
 
-        private final LeaderCall call = new LeaderCall(operation, candidate);
+        private final LeaderCall call = new LeaderCall(candidate, operation.describe());
         private final CompletableFuture<Boolean> revoked = new CompletableFuture<>();
-        private @Nullable TermCalls calls;
         private @Nullable HeldInCoroutine coroutine;
 
         /** Returns whether the method is to be called. */
         boolean begin() {
             call.stopBy(() -> revoked.complete(true));
-            calls = candidate.begin(call);
-            return calls != null;
+            return call.begin();
         }
 
         /** Emits at the revocation. An error would not cancel the publisher of the method. */
@@ -85,10 +86,9 @@ final class ReactiveLeaderCall {
 
         @SuppressWarnings("unchecked")
         Publisher<Object> proceed(ContextView context) {
-            TermCalls own = requireNonNull(calls);
             try {
                 MethodInvocation copy = LockedCall.later(invocation);
-                call.giveTerm(copy, own);
+                ContextLeaderships.giveTerm(operation, copy, call.term());
                 if (operation.returns() == Returns.SUSPENDED) {
                     coroutine = new HeldInCoroutine(ReactiveCall.around(context));
                     coroutine.addTo(copy);
@@ -106,11 +106,10 @@ final class ReactiveLeaderCall {
 
         /** A cancelled coroutine may still work: the call ends with it. */
         void end() {
-            TermCalls own = requireNonNull(calls);
             if (coroutine == null) {
-                own.end(call);
+                call.end();
             } else {
-                var unused = coroutine.end().thenRun(() -> own.end(call));
+                var unused = coroutine.end().thenRun(() -> call.end());
             }
         }
     }

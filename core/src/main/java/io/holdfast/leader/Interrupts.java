@@ -1,9 +1,9 @@
-package io.holdfast.spring.call;
+package io.holdfast.leader;
 
 import java.util.concurrent.locks.ReentrantLock;
 
 /** Interrupts its creator thread at the loss of what its work needs, but never after {@link #close}. */
-final class Interrupts {
+public final class Interrupts {
 
     private final Thread thread = Thread.currentThread();
     private final ReentrantLock lock = new ReentrantLock();
@@ -11,7 +11,7 @@ final class Interrupts {
     private boolean interrupted; // by lock
 
     /** Interrupts the thread, from any thread. */
-    void interrupt() {
+    public void interrupt() {
         lock.lock();
         try {
             if (!over) {
@@ -27,7 +27,7 @@ final class Interrupts {
      * Ends the work. Called by the thread itself. Clears an interrupt that was meant for the method and that the method
      * did not notice.
      */
-    void close() {
+    public void close() {
         lock.lock();
         try {
             over = true;

@@ -1,8 +1,7 @@
-package io.holdfast.spring.call;
+package io.holdfast.leader;
 
 import io.holdfast.Term;
 import io.holdfast.spi.StageWait;
-import io.holdfast.spring.declaration.LeaderOperation;
 import java.time.Duration;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -99,11 +98,7 @@ final class TermCalls {
     private String describeRunning() {
         state.lock();
         try {
-            return running.stream()
-                    .map(LeaderCall::operation)
-                    .map(LeaderOperation::describe)
-                    .distinct()
-                    .collect(Collectors.joining(", "));
+            return running.stream().map(LeaderCall::method).distinct().collect(Collectors.joining(", "));
         } finally {
             state.unlock();
         }

@@ -1,72 +1,90 @@
-package io.holdfast.spring.call;
+package io.holdfast.leader;
 
 import static java.util.Objects.requireNonNull;
 
-import io.holdfast.spring.declaration.LeaderOperation;
-import io.holdfast.spring.declaration.Returns;
+import io.holdfast.Term;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.locks.ReentrantLock;
-import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 
 /** One call of a method that runs only on the leader. */
-final class LeaderCall {
+public final class LeaderCall {
 
     /** What is inside of this call: the method, or its lock and the method. */
     @FunctionalInterface
-    interface Inner {
+    public interface Work<E extends Throwable> {
         @Nullable
-        Object proceed(MethodInvocation invocation) throws Throwable;
+        Object run(Term term) throws E;
     }
 
-    private final LeaderOperation operation;
     private final Candidate candidate;
+    private final String method;
+    private @Nullable TermCalls calls; // set once, by begin
 
     private final ReentrantLock state = new ReentrantLock();
     private @Nullable Runnable stop; // by state; ends the work early
     private boolean stopped; // by state
 
-    LeaderCall(LeaderOperation operation, Candidate candidate) {
-        this.operation = operation;
+    /** @param method for messages */
+    public LeaderCall(Candidate candidate, String method) {
         this.candidate = candidate;
+        this.method = method;
     }
 
-    LeaderOperation operation() {
-        return operation;
+    String method() {
+        return method;
     }
 
-    /** Calls the method on this thread, or returns the result of a skipped call. */
-    @Nullable
-    Object run(MethodInvocation invocation, Inner inner) throws Throwable {
+    /** Returns whether this process leads. Then the call runs in that {@link #term}, and must {@link #end}. */
+    public boolean begin() {
+        calls = candidate.begin(this);
+        return calls != null;
+    }
+
+    /** Returns the term in which the call has begun. */
+    public Term term() {
+        return requireNonNull(calls).term();
+    }
+
+    /** Ends the call. Idempotent. */
+    public void end() {
+        requireNonNull(calls).end(this);
+    }
+
+    /**
+     * Does the work on this thread, or returns the result of a skipped call.
+     *
+     * @param isStage whether the work goes on until the stage completes that it returns
+     * @param type of the result
+     */
+    public <E extends Throwable> @Nullable Object run(boolean isStage, Class<?> type, Work<E> work) throws E {
         Interrupts interrupts = new Interrupts();
         stopBy(interrupts::interrupt);
-        TermCalls calls = candidate.begin(this);
-        if (calls == null) {
-            return skipped();
+        if (!begin()) {
+            return skipped(isStage, type);
         }
         Object result = null;
         boolean goesOn = false;
         try {
-            giveTerm(invocation, calls);
+            Term term = term();
             Runnable leave = () -> {
                 interrupts.close();
-                calls.end(this);
+                end();
             };
-            result = LeaderThreads.<Throwable>in(calls.term(), leave, () -> inner.proceed(invocation));
-            Returns.checkIsDone(operation.method(), result);
-            goesOn = operation.returns() == Returns.STAGE && result != null;
+            result = LeaderThreads.<E>in(term, leave, () -> work.run(term));
+            goesOn = isStage && result != null;
         } finally {
             interrupts.close();
             if (!goesOn) {
-                calls.end(this);
+                end();
             }
         }
         if (goesOn) {
-            CompletionStage<?> work = (CompletionStage<?>) requireNonNull(result);
-            stopBy(() -> cancel(work));
-            work.whenComplete((value, why) -> calls.end(this));
+            CompletionStage<?> running = (CompletionStage<?>) requireNonNull(result);
+            stopBy(() -> cancel(running));
+            running.whenComplete((value, why) -> end());
         }
         return result;
     }
@@ -79,22 +97,16 @@ final class LeaderCall {
         }
     }
 
-    void giveTerm(MethodInvocation to, TermCalls calls) {
-        if (operation.termParameter() >= 0) {
-            to.getArguments()[operation.termParameter()] = calls.term();
-        }
-    }
-
     @SuppressWarnings("FutureReturnValueIgnored") // the caller receives it
-    private @Nullable Object skipped() {
-        if (operation.returns() == Returns.STAGE) {
+    private static @Nullable Object skipped(boolean isStage, Class<?> type) {
+        if (isStage) {
             return CompletableFuture.completedFuture(null);
         }
-        return Returns.resultType(operation.method()) == Optional.class ? Optional.empty() : null;
+        return type == Optional.class ? Optional.empty() : null;
     }
 
     /** Sets what ends the work early. Runs it at once if the term has been revoked. */
-    void stopBy(Runnable way) {
+    public void stopBy(Runnable way) {
         boolean late;
         state.lock();
         try {

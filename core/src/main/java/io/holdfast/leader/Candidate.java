@@ -1,4 +1,4 @@
-package io.holdfast.spring.call;
+package io.holdfast.leader;
 
 import static java.util.Objects.requireNonNull;
 
@@ -7,14 +7,16 @@ import io.holdfast.LeadershipListener;
 import io.holdfast.LeadershipOptions;
 import io.holdfast.LockClient;
 import io.holdfast.Term;
-import io.holdfast.spring.declaration.LockedDefinitionException;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** The context's candidate for one leadership: calls the listener of the name, and runs its methods in its terms. */
-final class Candidate implements LeadershipListener {
+/**
+ * The candidate of an application for one leadership: calls the listener of the name, and runs its methods in its
+ * terms. Thread-safe.
+ */
+public final class Candidate implements LeadershipListener {
 
     private final String name;
 
@@ -42,26 +44,19 @@ final class Candidate implements LeadershipListener {
         return place;
     }
 
-    /** @throws LockedDefinitionException if there is another listener */
-    void listen(Supplier<LeadershipListener> bean, String at) {
-        if (!listener.compareAndSet(null, bean)) {
-            throw new LockedDefinitionException(
-                    at,
-                    "another bean is a LeadershipListener of \"" + name + "\", too",
-                    "one listener for a leadership, which calls the others");
-        }
+    /** Returns false if there is another listener. */
+    boolean listen(Supplier<LeadershipListener> bean) {
+        return listener.compareAndSet(null, bean);
     }
 
-    /** Begins to stand for the leadership, unless it does. Not together with {@link #end}. */
+    /**
+     * Begins to stand for the leadership, unless it does. Not together with {@link #end}.
+     *
+     * @throws IllegalArgumentException if the client refuses the name or the options
+     */
     void begin(LockClient client, LeadershipOptions options) {
-        if (leadership.get() != null) {
-            return;
-        }
-        try {
+        if (leadership.get() == null) {
             leadership.set(client.leadership(name, this, options));
-        } catch (IllegalArgumentException e) {
-            throw new LockedDefinitionException(
-                    place, String.valueOf(e.getMessage()), "another name, or another holdfast.leader.stop-within");
         }
     }
 

@@ -1,4 +1,4 @@
-package io.holdfast.spring.call;
+package io.holdfast.leader;
 
 import io.holdfast.Term;
 import java.util.ArrayDeque;
@@ -7,8 +7,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The terms in which the calling thread runs: for {@link CommitGuard}, and for a close of the context by such a thread,
- * which must not wait for itself.
+ * The terms in which the calling thread runs: for a check before a commit, and for a close of the application by such a
+ * thread, which must not wait for itself.
  */
 public final class LeaderThreads {
 
@@ -51,16 +51,19 @@ public final class LeaderThreads {
         }
     }
 
+    /** Returns the terms in which the calling thread runs. */
+    public static List<Term> terms() {
+        Deque<Inside> all = CURRENT.get();
+        return all == null ? List.of() : all.stream().map(Inside::term).toList();
+    }
+
     /**
      * Refuses a commit whose term is over.
      *
      * @throws io.holdfast.LeaseLostException if a term of the calling thread is lost
      * @throws IllegalStateException if it was released, because the call did not end in time
      */
-    static void ensureValid() {
-        Deque<Inside> all = CURRENT.get();
-        if (all != null) {
-            all.forEach(each -> each.term.ensureValid());
-        }
+    public static void ensureValid() {
+        terms().forEach(Term::ensureValid);
     }
 }
