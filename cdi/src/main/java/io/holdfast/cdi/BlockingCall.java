@@ -50,7 +50,7 @@ record BlockingCall(
         try {
             // A nested call must not begin under a lost lease.
             held.lease().ensureValid();
-            giveLease(method, call, held.lease());
+            LockedMethods.give(call, method.leaseParameter(), held.lease());
             result = inner.call();
         } catch (Throwable e) {
             try {
@@ -64,14 +64,6 @@ record BlockingCall(
         }
         held.leave();
         return result;
-    }
-
-    static void giveLease(LockedMethod method, InvocationContext call, Lease lease) {
-        if (method.leaseParameter() >= 0) {
-            Object[] arguments = call.getParameters();
-            arguments[method.leaseParameter()] = lease;
-            call.setParameters(arguments);
-        }
     }
 
     /** Restores the flag of the thread for a caller that expects no checked exception. */

@@ -37,6 +37,8 @@ record Declared(
                 found.add(of(scheduled));
             } else if (each instanceof Limited limited) {
                 found.add(of(limited));
+            } else if (each instanceof Idempotent idempotent) {
+                found.add(of(idempotent));
             } else if (seen.add(each.annotationType())) {
                 collect(each.annotationType(), found, seen);
             }
@@ -71,6 +73,11 @@ record Declared(
                 from.client(),
                 from.permits(),
                 from.weight());
+    }
+
+    private static Declared of(Idempotent from) {
+        return new Declared(
+                from, from.name(), from.key(), from.waitTime(), "", "", "", OnBusy.THROW, from.client(), "", "");
     }
 
     private static Declared of(ScheduledLock from) {

@@ -14,7 +14,7 @@ import java.lang.annotation.Target;
  * @see <a href="https://github.com/holdfast-lock/holdfast/blob/main/docs/cdi.md">Jakarta CDI</a>
  */
 @InterceptorBinding
-@Target(ElementType.TYPE)
+@Target({ElementType.METHOD, ElementType.TYPE})
 @Retention(RetentionPolicy.RUNTIME)
 @Inherited
 public @interface HoldfastBinding {}

@@ -9,6 +9,8 @@ import jakarta.enterprise.inject.build.compatible.spi.Synthesis;
 import jakarta.enterprise.inject.build.compatible.spi.SyntheticComponents;
 import jakarta.enterprise.inject.spi.DefinitionException;
 import jakarta.inject.Singleton;
+import java.util.Set;
+import java.util.TreeSet;
 
 /**
  * Checks the annotations of all beans when the container examines them: at the start, or at the build in a container that
@@ -19,6 +21,7 @@ import jakarta.inject.Singleton;
 public final class HoldfastExtension implements BuildCompatibleExtension {
 
     private boolean hasClient;
+    private final Set<String> marked = new TreeSet<>();
 
     @Registration(types = LockClient.class)
     public void found(BeanInfo client) {
@@ -32,26 +35,34 @@ public final class HoldfastExtension implements BuildCompatibleExtension {
         if (!bean.isClassBean()) {
             return;
         }
+        String name = bean.declaringClass().name();
         Class<?> type;
         try {
             // At a build, too, the classes of the application are there, to read and not to use.
-            type = Class.forName(
-                    bean.declaringClass().name(), false, Thread.currentThread().getContextClassLoader());
+            type = Class.forName(name, false, Thread.currentThread().getContextClassLoader());
         } catch (ClassNotFoundException | LinkageError e) {
-            // It is checked at the start.
+            // The container cannot have examined its methods.
             return;
         }
         try {
-            MethodReader.all(type);
+            if (!MethodReader.all(type).isEmpty()) {
+                marked.add(name);
+            }
         } catch (DefinitionException e) {
             messages.error(String.valueOf(e.getMessage()), bean);
         } catch (LinkageError e) {
-            // A type in a signature is absent. The class is checked at the start.
+            // A type in a signature is absent. The first call of a method reads it.
         }
     }
 
     @Synthesis
-    public void client(SyntheticComponents components) {
+    public void add(SyntheticComponents components) {
+        components
+                .addBean(MarkedClasses.class)
+                .type(MarkedClasses.class)
+                .scope(Singleton.class)
+                .withParam(MarkedClasses.NAMES, marked.toArray(String[]::new))
+                .createWith(MarkedClasses.Creator.class);
         if (!hasClient) {
             components
                     .addBean(LockClient.class)

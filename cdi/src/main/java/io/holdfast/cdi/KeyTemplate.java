@@ -171,13 +171,18 @@ record KeyTemplate(String place, List<Part> parts) {
             throw unfit(
                     part, value == null ? "is null" : "is empty", "a value; calls without one would all share a lock");
         }
-        if (value != null && text.equals(value.getClass().getName() + "@" + Integer.toHexString(value.hashCode()))) {
+        if (value != null && isIdentity(value, text)) {
             throw unfit(
                     part,
                     "is a " + value.getClass().getName() + ", which has no toString() of its own",
                     "a value whose text is the same in every process, for example an id");
         }
         return text;
+    }
+
+    /** Returns whether the text is that of {@link Object#toString}, which differs between processes. */
+    static boolean isIdentity(Object value, String text) {
+        return text.equals(value.getClass().getName() + "@" + Integer.toHexString(value.hashCode()));
     }
 
     private IllegalArgumentException unfit(Part part, String what, String expected) {

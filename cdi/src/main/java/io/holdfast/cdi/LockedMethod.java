@@ -21,6 +21,7 @@ import org.jspecify.annotations.Nullable;
  * @param isStage whether the method returns a stage, so that its work goes on after the return
  * @param permits how many permits of the name there are; 0: the name is that of a lock
  * @param weight how many permits a call takes
+ * @param once null: each call does the work
  * @param leaseParameter the index of the parameter for the lease; -1 for none
  */
 record LockedMethod(
@@ -36,7 +37,8 @@ record LockedMethod(
         int leaseParameter,
         String client,
         int permits,
-        int weight) {
+        int weight,
+        @Nullable Once once) {
 
     /** Returns the lock name for these arguments. */
     String lockName(@Nullable Object[] arguments) {

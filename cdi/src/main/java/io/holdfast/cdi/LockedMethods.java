@@ -3,86 +3,152 @@ package io.holdfast.cdi;
 import static io.holdfast.cdi.KeyTemplate.wrong;
 import static java.util.Objects.requireNonNull;
 
+import io.holdfast.Leadership;
+import io.holdfast.LeadershipOptions;
 import io.holdfast.LockClient;
 import io.holdfast.LockOptions;
+import io.holdfast.Term;
+import io.holdfast.leader.Candidate;
+import io.holdfast.leader.Candidates;
+import io.holdfast.leader.LeaderCall;
+import io.holdfast.leader.LeaderThreads;
 import jakarta.annotation.Priority;
 import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.enterprise.event.Observes;
+import jakarta.enterprise.event.Shutdown;
 import jakarta.enterprise.event.Startup;
 import jakarta.enterprise.inject.Any;
-import jakarta.enterprise.inject.Default;
 import jakarta.enterprise.inject.Instance;
-import jakarta.enterprise.inject.literal.NamedLiteral;
-import jakarta.enterprise.inject.spi.Bean;
 import jakarta.enterprise.inject.spi.BeanManager;
 import jakarta.inject.Inject;
 import jakarta.interceptor.Interceptor;
 import jakarta.interceptor.InvocationContext;
 import java.lang.reflect.Method;
 import java.time.Duration;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
-/** The marked methods of the application, and the clients that they use. Thread-safe. */
+/** The marked methods of the application, and what their calls need. Thread-safe. */
 @ApplicationScoped
-class LockedMethods {
+class LockedMethods implements Leaderships {
 
     private record Key(Method method, Class<?> beanClass) {}
 
-    private final Map<Key, List<LockedMethod>> known = new ConcurrentHashMap<>();
-    private final Map<String, LockClient> found = new ConcurrentHashMap<>();
+    private final Map<Key, Marked> known = new ConcurrentHashMap<>();
 
-    /** Those of all qualifiers; null in the proxy that the container makes. */
-    private final @Nullable Instance<LockClient> clients;
+    /** Null in the proxy that the container makes, as the next one. */
+    private final @Nullable Clients clients;
 
+    private final @Nullable Candidates candidates;
     private final Optional<Duration> waitTime;
     private final @Nullable TransactionEnds transactions;
+    private final @Nullable OnceCalls once;
 
     /** For the proxy of the container, which has no state. */
     LockedMethods() {
         this.clients = null;
+        this.candidates = null;
         this.waitTime = Optional.empty();
         this.transactions = null;
+        this.once = null;
     }
 
     @Inject
     LockedMethods(@Any Instance<LockClient> clients, BeanManager beans) {
-        this.clients = clients;
+        Clients all = new Clients(clients);
+        this.clients = all;
+        this.candidates = new Candidates(new Candidates.Framework() {
+            @Override
+            public LockClient client(String name, String place) {
+                return all.get(name, place);
+            }
+
+            @Override
+            public LeadershipOptions options() {
+                return Settings.leadership();
+            }
+
+            @Override
+            public RuntimeException refusal(String place, String what, String wayOut) {
+                return wrong(place, what, wayOut);
+            }
+        });
         this.waitTime = Settings.waitTime();
         this.transactions = Settings.isPresent("jakarta.transaction.TransactionSynchronizationRegistry")
                 ? TransactionEnds.find(beans)
                 : null;
+        this.once = transactions != null && Settings.isPresent("io.holdfast.jdbc.JdbcOnce")
+                ? new OnceCalls(transactions, beans)
+                : null;
     }
 
-    /** Keeps the leases of the calling thread until its transaction ends, if it is in one. */
-    void awaitTransaction() {
+    /** Opens the clients of all marked methods before the application's own observers run. */
+    void start(@Observes @Priority(Interceptor.Priority.PLATFORM_BEFORE) Startup event, MarkedClasses classes) {
+        for (Class<?> each : classes.load()) {
+            for (Marked marked : MethodReader.all(each)) {
+                marked.locks().forEach(this::client);
+                if (marked.leader() != null) {
+                    candidate(marked.leader());
+                }
+                LockedMethod once = marked.once();
+                if (once != null) {
+                    once(once).check(once);
+                }
+            }
+        }
+    }
+
+    /** Stands for the leaderships after the application's own observers have run. */
+    void lead(@Observes @Priority(Integer.MAX_VALUE) Startup event) {
+        requireNonNull(candidates).begin();
+    }
+
+    /** Closes the leaderships before anything else stops, also those that the application made at the same clients. */
+    void stop(@Observes @Priority(Interceptor.Priority.PLATFORM_BEFORE) Shutdown event) {
+        Set<Leadership> all = new LinkedHashSet<>(requireNonNull(candidates).end());
+        requireNonNull(clients).used().forEach(client -> all.addAll(client.leaderships()));
+        // A leader's method that ends the container would otherwise wait for itself.
+        LeaderThreads.leave();
+        Leadership.closeAll(all);
+    }
+
+    @Override
+    public Set<String> names() {
+        return requireNonNull(candidates).names();
+    }
+
+    @Override
+    public Optional<Term> term(String name) {
+        return requireNonNull(candidates).term(name);
+    }
+
+    /** Runs a call outside of the transaction of its method. */
+    @Nullable
+    Object run(InvocationContext call) throws Exception {
+        Marked marked = marked(call);
+        LeaderMethod leader = marked.leader();
+        return leader == null
+                ? run(marked.locks(), call)
+                : new LeaderCall(candidate(leader), leader.place())
+                        .<Exception>run(leader.isStage(), leader.method().getReturnType(), term -> {
+                            give(call, leader.termParameter(), term);
+                            return run(marked.locks(), call);
+                        });
+    }
+
+    /** Runs a call inside of the transaction of its method. */
+    @Nullable
+    Object runInTransaction(InvocationContext call) throws Exception {
         if (transactions != null) {
             transactions.await();
         }
-    }
-
-    /** Reads all marked methods before the application's own observers run, and opens the clients. */
-    void start(@Observes @Priority(Interceptor.Priority.PLATFORM_BEFORE) Startup event, BeanManager beans) {
-        for (Bean<?> bean : beans.getBeans(Object.class, Any.Literal.INSTANCE)) {
-            marked(bean.getBeanClass()).forEach(this::client);
-        }
-    }
-
-    private static List<LockedMethod> marked(Class<?> beanClass) {
-        try {
-            return MethodReader.all(beanClass);
-        } catch (LinkageError e) {
-            // A type in a signature is absent. The first call of a method reads it.
-            return List.of();
-        }
-    }
-
-    @Nullable
-    Object run(InvocationContext call) throws Exception {
-        return run(methods(call.getMethod(), call.getTarget().getClass()), call);
+        LockedMethod once = marked(call).once();
+        return once == null ? call.proceed() : once(once).run(once, call);
     }
 
     /** @param methods what the call is still to acquire, the outermost first */
@@ -107,43 +173,47 @@ class LockedMethods {
                         .run();
     }
 
-    /** @param beanClass may be a subclass that the container has made */
-    private List<LockedMethod> methods(Method method, Class<?> beanClass) {
-        return known.computeIfAbsent(new Key(method, beanClass), key -> {
-            List<LockedMethod> read = MethodReader.read(method, beanClass);
+    /** Passes a lease or a term to the parameter that the method has for it, if it has one. */
+    static void give(InvocationContext call, int parameter, Object value) {
+        if (parameter >= 0) {
+            Object[] arguments = call.getParameters();
+            arguments[parameter] = value;
+            call.setParameters(arguments);
+        }
+    }
+
+    /** The class of the target may be a subclass that the container has made. */
+    private Marked marked(InvocationContext call) {
+        return known.computeIfAbsent(new Key(call.getMethod(), call.getTarget().getClass()), key -> {
+            Marked read = MethodReader.read(key.method, key.beanClass);
             if (read.isEmpty()) {
-                throw new IllegalStateException(
-                        method + " is intercepted, but it has none of the annotations of Holdfast (expected: one on the"
-                                + " method, its class or a stereotype)");
+                throw new IllegalStateException(key.method
+                        + " is intercepted, but it has none of the annotations of Holdfast (expected: one on the"
+                        + " method, its class or a stereotype)");
             }
             return read;
         });
     }
 
     private LockClient client(LockedMethod method) {
-        LockClient client = found.get(method.client());
-        if (client == null) {
-            // Not computeIfAbsent: nothing of ours may be locked while the container makes a bean.
-            client = find(method);
-            found.put(method.client(), client);
-        }
-        return client;
+        return requireNonNull(clients).get(method.client(), method.place());
     }
 
-    private LockClient find(LockedMethod method) {
-        Instance<LockClient> all = requireNonNull(clients);
-        Instance<LockClient> fitting = method.client().isEmpty()
-                ? all.select(Default.Literal.INSTANCE)
-                : all.select(NamedLiteral.of(method.client()));
-        if (!fitting.isResolvable()) {
+    private Candidate candidate(LeaderMethod leader) {
+        return requireNonNull(candidates).candidate(leader.leadership(), leader.client(), leader.place());
+    }
+
+    private OnceCalls once(LockedMethod method) {
+        if (once == null) {
             throw wrong(
                     method.place(),
-                    (fitting.isAmbiguous() ? "there are several LockClient beans " : "there is no LockClient bean ")
-                            + (method.client().isEmpty()
-                                    ? "without a qualifier"
-                                    : "with @Named(\"" + method.client() + "\")"),
-                    "one, or client = the name of another");
+                    transactions == null
+                            ? "the container has no transactions of Jakarta, with which the key would be committed"
+                            : "holdfast-jdbc is not on the class path",
+                    transactions == null
+                            ? "a container with Jakarta Transactions; in Quarkus, quarkus-agroal brings them"
+                            : "the dependency io.holdfast:holdfast-jdbc");
         }
-        return fitting.get();
+        return once;
     }
 }

@@ -40,19 +40,20 @@ final class MethodReader {
     private MethodReader() {}
 
     /**
-     * Returns the marked methods of a bean class, among them those that the class inherits.
+     * Returns what the marked methods of a bean class declare, among them those that the class inherits.
      *
      * @throws DefinitionException if a declaration cannot work
      */
-    static List<LockedMethod> all(Class<?> beanClass) {
-        List<LockedMethod> read = new ArrayList<>();
+    static List<Marked> all(Class<?> beanClass) {
+        List<Marked> read = new ArrayList<>();
         Set<String> overridden = new HashSet<>();
         for (Class<?> type = beanClass; type != null && type != Object.class; type = type.getSuperclass()) {
             for (Method method : type.getDeclaredMethods()) {
                 boolean isOwn = Modifier.isPrivate(method.getModifiers())
                         || overridden.add(method.getName() + Arrays.toString(method.getParameterTypes()));
-                if (isOwn && !method.isSynthetic()) {
-                    read.addAll(read(method, beanClass));
+                Marked marked = isOwn && !method.isSynthetic() ? read(method, beanClass) : null;
+                if (marked != null && !marked.isEmpty()) {
+                    read.add(marked);
                 }
             }
             for (Class<?> declares : type.getInterfaces()) {
@@ -65,9 +66,12 @@ final class MethodReader {
     /** CDI does not see the annotations of interfaces, so the method would run without its lock. */
     private static void refuseInterface(Class<?> type) {
         for (Method method : type.getDeclaredMethods()) {
-            for (Declared each : Declared.on(method)) {
+            Optional<String> mark = method.isAnnotationPresent(Leader.class)
+                    ? Optional.of("@Leader")
+                    : Declared.on(method).stream().map(Declared::mark).findFirst();
+            if (mark.isPresent()) {
                 throw wrong(
-                        place(each, method),
+                        place(mark.get(), method),
                         "CDI does not see the annotations of an interface, so the method would run without its lock",
                         "the annotation on the method of the class");
             }
@@ -78,11 +82,11 @@ final class MethodReader {
     }
 
     /**
-     * Returns what the method of a bean class declares, the outermost first; empty if it is not marked.
+     * Returns what the method of a bean class declares; empty if it is not marked.
      *
      * @throws DefinitionException if the declaration cannot work
      */
-    static List<LockedMethod> read(Method method, Class<?> beanClass) {
+    static Marked read(Method method, Class<?> beanClass) {
         List<Declared> all = Declared.on(method);
         if (all.isEmpty()) {
             all = byClass(method, beanClass);
@@ -92,7 +96,7 @@ final class MethodReader {
             List<Declared> same =
                     all.stream().filter(each -> each.isLimit() == limit).toList();
             for (Declared declared : same) {
-                String place = place(declared, method);
+                String place = place(declared.mark(), method);
                 refusal(method).ifPresent(why -> {
                     throw wrong(
                             place,
@@ -111,7 +115,7 @@ final class MethodReader {
                     "together with @Limited on a method that returns a stage",
                     "one of them, and the other on a method that this one calls");
         }
-        return List.copyOf(read);
+        return new Marked(LeaderMethod.of(method), List.copyOf(read));
     }
 
     private static List<Declared> byClass(Method method, Class<?> beanClass) {
@@ -132,13 +136,10 @@ final class MethodReader {
     private static LockedMethod read(String place, Method method, Declared declared, boolean isOutermost) {
         boolean isStage = isStage(place, method);
         Class<?> type = method.getReturnType();
-        if (declared.onBusy() == OnBusy.SKIP && type.isPrimitive() && type != void.class) {
-            throw wrong(
-                    place,
-                    "a skipped call returns null or empty, but it returns a " + type,
-                    "a return type that can be null or empty");
+        if (declared.onBusy() == OnBusy.SKIP) {
+            checkCanBeSkipped(place, type);
         }
-        checkName(place, declared.name());
+        checkName(place, declared.name(), "name = \"order.refund\", for example");
         Duration atLeast =
                 duration(place, "holdAtLeast", declared.holdAtLeast()).orElse(Duration.ZERO);
         LockOptions options = options(place, declared);
@@ -164,10 +165,20 @@ final class MethodReader {
                 atLeast,
                 declared.onBusy(),
                 isStage,
-                isOutermost ? leaseParameter(place, method) : -1,
+                isOutermost ? parameter(place, method, Lease.class, "lease") : -1,
                 declared.client(),
                 permits,
-                weight);
+                weight,
+                declared.annotation() instanceof Idempotent idempotent ? Once.of(place, method, idempotent) : null);
+    }
+
+    static void checkCanBeSkipped(String place, Class<?> type) {
+        if (type.isPrimitive() && type != void.class) {
+            throw wrong(
+                    place,
+                    "a skipped call returns null or empty, but it returns a " + type,
+                    "a return type that can be null or empty");
+        }
     }
 
     private static int number(String place, String what, String text, int largest) {
@@ -179,7 +190,7 @@ final class MethodReader {
     }
 
     /** Returns why no interceptor sees calls of the method; empty for one that can be intercepted. */
-    private static Optional<String> refusal(Method method) {
+    static Optional<String> refusal(Method method) {
         int modifiers = method.getModifiers();
         if (isCalledByContainer(method)) {
             return Optional.of("the container calls the method while it makes or ends the bean");
@@ -195,7 +206,7 @@ final class MethodReader {
                 || method.isAnnotationPresent(Inject.class);
     }
 
-    private static boolean isStage(String place, Method method) {
+    static boolean isStage(String place, Method method) {
         Class<?>[] parameters = method.getParameterTypes();
         if (parameters.length > 0
                 && parameters[parameters.length - 1].getName().equals("kotlin.coroutines.Continuation")) {
@@ -223,9 +234,9 @@ final class MethodReader {
                 || Arrays.stream(type.getInterfaces()).anyMatch(MethodReader::goesOn);
     }
 
-    private static void checkName(String place, String name) {
+    static void checkName(String place, String name, String example) {
         if (name.isBlank()) {
-            throw wrong(place, "it has no name", "name = \"order.refund\", for example");
+            throw wrong(place, "it has no name", example);
         }
         if (name.contains("{") || name.contains("#")) {
             throw wrong(
@@ -256,7 +267,7 @@ final class MethodReader {
         }
     }
 
-    private static Optional<Duration> duration(String place, String what, String text) {
+    static Optional<Duration> duration(String place, String what, String text) {
         try {
             return Settings.duration(text);
         } catch (IllegalArgumentException e) {
@@ -264,13 +275,13 @@ final class MethodReader {
         }
     }
 
-    private static int leaseParameter(String place, Method method) {
+    static int parameter(String place, Method method, Class<?> type, String what) {
         int found = -1;
         Class<?>[] types = method.getParameterTypes();
         for (int i = 0; i < types.length; i++) {
-            if (types[i] == Lease.class) {
+            if (types[i] == type) {
                 if (found >= 0) {
-                    throw wrong(place, "two parameters for the lease", "one");
+                    throw wrong(place, "two parameters for the " + what, "one");
                 }
                 found = i;
             }
@@ -278,11 +289,10 @@ final class MethodReader {
         return found;
     }
 
-    private static String place(Declared declared, Method method) {
+    static String place(String mark, Method method) {
         String types = Arrays.stream(method.getParameterTypes())
                 .map(Class::getSimpleName)
                 .collect(Collectors.joining(", "));
-        return declared.mark() + " on " + method.getDeclaringClass().getName() + "." + method.getName() + "(" + types
-                + ")";
+        return mark + " on " + method.getDeclaringClass().getName() + "." + method.getName() + "(" + types + ")";
     }
 }

@@ -1,5 +1,6 @@
 package io.holdfast.cdi;
 
+import io.holdfast.LeadershipOptions;
 import io.holdfast.LockClient;
 import java.time.Duration;
 import java.time.format.DateTimeParseException;
@@ -61,6 +62,12 @@ final class Settings {
             builder.lazy();
         }
         return builder.build();
+    }
+
+    static LeadershipOptions leadership() {
+        return time("holdfast.leader.stop-within")
+                .map(LeadershipOptions.defaults()::stopWithin)
+                .orElseGet(LeadershipOptions::defaults);
     }
 
     private static Optional<Duration> time(String name) {

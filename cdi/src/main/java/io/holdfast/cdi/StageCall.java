@@ -66,7 +66,7 @@ final class StageCall {
         // The lease is released when the stage completes: for calls nested in this one it is the thread's until then.
         Held held = Held.add(client, method, lease, Duration.ZERO);
         try {
-            BlockingCall.giveLease(method, call, lease);
+            LockedMethods.give(call, method.leaseParameter(), lease);
             Object returned = call.proceed();
             work = returned == null ? CompletableFuture.completedFuture(null) : (CompletionStage<?>) returned;
         } catch (Throwable e) {

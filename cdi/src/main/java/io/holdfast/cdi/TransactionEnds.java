@@ -1,6 +1,8 @@
 package io.holdfast.cdi;
 
 import io.holdfast.LeaseLostException;
+import io.holdfast.Term;
+import io.holdfast.leader.LeaderThreads;
 import jakarta.enterprise.inject.Instance;
 import jakarta.enterprise.inject.spi.BeanManager;
 import jakarta.transaction.Status;
@@ -11,7 +13,8 @@ import javax.naming.NamingException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps the leases of a thread until the transaction ends in which it runs, and verifies them just before its commit.
+ * Keeps the leases of a thread until the transaction ends in which it runs, and verifies them and its terms just before
+ * its commit.
  * Only a fencing token covers the moment between this check and the commit at the database. Loaded only where Jakarta
  * Transactions are.
  */
@@ -42,10 +45,25 @@ final class TransactionEnds {
         }
     }
 
-    /** Registers the leases of the calling thread with its transaction, each once, if there is one. */
+    /** Returns whether the calling thread is in a transaction that can commit. */
+    boolean isActive() {
+        return registry.getTransactionStatus() == Status.STATUS_ACTIVE;
+    }
+
+    void setRollbackOnly() {
+        registry.setRollbackOnly();
+    }
+
+    /** Registers leases and terms of the calling thread with its transaction, each once, if there is one. */
     void await() {
-        if (registry.getTransactionStatus() != Status.STATUS_ACTIVE) {
+        if (!isActive()) {
             return;
+        }
+        for (Term term : LeaderThreads.terms()) {
+            if (registry.getResource(term) == null) {
+                registry.putResource(term, term);
+                registry.registerInterposedSynchronization(new TermEnd(registry, term));
+            }
         }
         for (Held held : Held.ofThread()) {
             if (registry.getResource(held) == null && held.enter()) {
@@ -53,6 +71,22 @@ final class TransactionEnds {
                 registry.registerInterposedSynchronization(new End(registry, held));
             }
         }
+    }
+
+    private record TermEnd(TransactionSynchronizationRegistry registry, Term term) implements Synchronization {
+
+        @Override
+        public void beforeCompletion() {
+            try {
+                term.ensureValid();
+            } catch (LeaseLostException | IllegalStateException e) {
+                registry.setRollbackOnly();
+                throw e;
+            }
+        }
+
+        @Override
+        public void afterCompletion(int status) {}
     }
 
     private record End(TransactionSynchronizationRegistry registry, Held held) implements Synchronization {

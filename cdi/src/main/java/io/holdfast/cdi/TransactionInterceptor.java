@@ -23,7 +23,6 @@ class TransactionInterceptor {
     @AroundInvoke
     @Nullable
     Object around(InvocationContext call) throws Exception {
-        methods.awaitTransaction();
-        return call.proceed();
+        return methods.runInTransaction(call);
     }
 }
