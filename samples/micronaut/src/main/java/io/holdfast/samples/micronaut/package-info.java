@@ -1,0 +1,2 @@
+/** Locks in an application of Micronaut. */
+package io.holdfast.samples.micronaut;
