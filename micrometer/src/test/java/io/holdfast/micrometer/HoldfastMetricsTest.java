@@ -88,7 +88,8 @@ class HoldfastMetricsTest {
                 assertThat(registry.get("holdfast.lock.oldest.wait").timeGauge().value())
                         .isPositive();
             });
-            assertThat(registry.get("holdfast.renewal.lag").timeGauge().value()).isZero();
+            // On a busy machine a renewal may be sent late, and lags for that time.
+            await().until(() -> registry.get("holdfast.renewal.lag").timeGauge().value() == 0);
             await().until(() -> registry.find("holdfast.renewal").timer() != null);
             waits.cancel(true);
             assertThat(here.isValid()).isTrue();
