@@ -41,7 +41,8 @@ final class CliProcess implements AutoCloseable {
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-XX:+UseSerialGC",
                 "-XX:TieredStopAtLevel=1",
-                "-Xshare:auto"));
+                "-Xshare:auto",
+                "-Dio.lettuce.core.jfr=false"));
         if (Runtime.version().feature() >= 24) {
             // As the launcher does.
             command.add("--enable-native-access=ALL-UNNAMED");

@@ -32,7 +32,8 @@ final class HoldfastProcess implements AutoCloseable {
     static HoldfastProcess start(String... args) {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-        command.addAll(List.of("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto"));
+        command.addAll(
+                List.of("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto", "-Dio.lettuce.core.jfr=false"));
         if (Runtime.version().feature() >= 24) {
             // As the launcher does.
             command.add("--enable-native-access=ALL-UNNAMED");
