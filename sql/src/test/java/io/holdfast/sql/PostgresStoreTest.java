@@ -91,7 +91,8 @@ class PostgresStoreTest {
         String url = Databases.postgres().replace("user=test", "user=" + role) + "&currentSchema=" + schema;
         assertThatThrownBy(() -> LockClient.connect(url).close())
                 .isInstanceOf(LockStoreException.class)
-                .hasMessageContaining("GRANT SELECT, INSERT, UPDATE, DELETE ON holdfast_lock, holdfast_card");
+                .hasMessageContaining("GRANT SELECT, INSERT, UPDATE, DELETE ON holdfast_lock TO")
+                .hasMessageContaining("GRANT SELECT, INSERT, UPDATE, DELETE ON holdfast_card TO");
         assertThatThrownBy(() -> LockClient.connect(url.replace("currentSchema=" + schema, "currentSchema=public_none")
                                 + "&createTable=true")
                         .close())
