@@ -178,6 +178,15 @@ class ReadGroup extends Lane {
         });
     }
 
+    /** Lengthens the hold for all readers that live. */
+    @Override
+    public void onExtending(LeaseExtension extension) {
+        handle(state -> {
+            sweep();
+            extension.onAsked(state);
+        });
+    }
+
     /**
      * Ends the leases of threads that have died, which would be renewed with the others for ever. If all have died, the
      * hold is renewed no more, and ends as that of any dead thread.

@@ -408,6 +408,19 @@ class ReadGroupTest extends EngineFixture {
         second.ensureValid();
     }
 
+    /** A hold that is extended again and again has no renewal that is due. */
+    @Test
+    void a_dead_thread_is_not_extended_with_the_living() {
+        Thread doomed = new Thread(() -> {});
+        ActiveLease lost = ownedBy(doomed);
+        Lease second = reader();
+        tellLoss(lost, "dead");
+        dead.add(doomed);
+        second.extendAsync(LEASE).toCompletableFuture().join();
+        assertThat(events).containsExactly("dead");
+        second.ensureValid();
+    }
+
     @Test
     void an_extension_is_that_of_the_hold_whichever_reader_asks() {
         Lease first = reader();
