@@ -81,7 +81,18 @@ class ReadGroup extends Lane {
 
     /** Returns whether a reader may enter on the hold: no writer waits for its end, as far as this client knows. */
     boolean isOpenFor(Waiter waiter, Hold held) {
-        return !held.contended && !held.forced && held.hasTokenLeft() && engine.upkeep.hasRightLength(held, waiter);
+        return !held.contended
+                && !held.forced
+                && held.hasTokenLeft()
+                && isRenewed()
+                && engine.upkeep.hasRightLength(held, waiter);
+    }
+
+    /** Returns whether the hold is renewed. Otherwise nothing tells this client that somebody waits. */
+    private boolean isRenewed() {
+        keep();
+        ActiveLease keeper = state().tenure.lease();
+        return keeper != null && isAlive(keeper);
     }
 
     private void enter(Waiter waiter, Hold held) {
@@ -192,9 +203,7 @@ class ReadGroup extends Lane {
      * hold is renewed no more, and ends as that of any dead thread.
      */
     void sweep() {
-        keep();
-        ActiveLease keeper = state().tenure.lease();
-        if (keeper == null || !isAlive(keeper)) {
+        if (!isRenewed()) {
             return;
         }
         for (ActiveLease reader : new ArrayList<>(readers)) {

@@ -421,6 +421,25 @@ class ReadGroupTest extends EngineFixture {
         second.ensureValid();
     }
 
+    /** No renewal of that hold tells of a writer. */
+    @Test
+    void a_reader_does_not_enter_on_the_hold_of_a_dead_thread_in_front_of_a_writer() {
+        Thread doomed = new Thread(() -> {});
+        ownedBy(doomed);
+        dead.add(doomed);
+        pools.messages = false;
+        CompletableFuture<Lease> writing = write(other);
+        advance(LEASE.toMillis() * 2 / 5);
+        pools.messages = true;
+        CompletableFuture<Lease> reading = read(readers);
+        advance(1);
+        assertThat(reading).isNotDone();
+        advance(LEASE.toMillis());
+        now(writing).release();
+        advance(1);
+        now(reading).release();
+    }
+
     @Test
     void an_extension_is_that_of_the_hold_whichever_reader_asks() {
         Lease first = reader();
