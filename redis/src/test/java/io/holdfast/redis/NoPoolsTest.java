@@ -1,0 +1,59 @@
+package io.holdfast.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.holdfast.LockClient;
+import io.holdfast.LockStoreException;
+import io.holdfast.testkit.servers.RedisServer;
+import java.util.List;
+import java.util.stream.Collectors;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The mode {@code commands} and RedLock have no permits and no read-write locks, and say so in one sentence. */
+class NoPoolsTest {
+
+    private static List<RedisServer> servers = List.of();
+
+    @BeforeAll
+    static void start() {
+        servers = List.of(RedisServer.start(), RedisServer.start(), RedisServer.start());
+    }
+
+    @AfterAll
+    static void stop() {
+        servers.forEach(RedisServer::close);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"commands", "redlock"})
+    void permits_and_read_write_locks_are_refused_and_leave_nothing(String kind) throws Exception {
+        String uri = kind.equals("redlock")
+                ? servers.stream()
+                        .map(server -> server.host() + ":" + server.port())
+                        .collect(Collectors.joining(",", "redlock://", "?bootstrap=true&memberTimeout=5s"))
+                : servers.get(0).uri() + "?mode=commands";
+        try (LockClient locks = LockClient.connect(uri)) {
+            assertRefused(() -> locks.permits("exports", 5).acquire());
+            assertRefused(() -> locks.permits("exports", 5).tryAcquire());
+            assertRefused(() -> locks.getReadWriteLock("catalog").readLock().lock());
+            assertRefused(() -> locks.getReadWriteLock("catalog").writeLock().tryLock());
+            for (RedisServer server : servers) {
+                assertThat(server.command("KEYS", "*exports*")).isEqualTo(List.of());
+                assertThat(server.command("KEYS", "*catalog*")).isEqualTo(List.of());
+            }
+            // A lock works there.
+            locks.acquire("export").release();
+        }
+    }
+
+    private static void assertRefused(ThrowingCallable call) {
+        assertThatThrownBy(call)
+                .isInstanceOf(LockStoreException.class)
+                .hasMessageContaining("has no permits and no read-write locks");
+    }
+}
