@@ -37,14 +37,24 @@ final class Clients {
     }
 
     private LockClient find(String name, String place) {
-        Instance<LockClient> fitting =
-                name.isEmpty() ? all.select(Default.Literal.INSTANCE) : all.select(NamedLiteral.of(name));
+        return named(all, LockClient.class, name, "client", place);
+    }
+
+    /**
+     * Returns the bean of a type with this name; the one without a qualifier if the name is empty.
+     *
+     * @param attribute that of the annotation which names the bean
+     * @throws jakarta.enterprise.inject.spi.DefinitionException if there is no such bean, or several
+     */
+    static <T> T named(Instance<? super T> all, Class<T> type, String name, String attribute, String place) {
+        Instance<T> fitting = all.select(type, name.isEmpty() ? Default.Literal.INSTANCE : NamedLiteral.of(name));
         if (!fitting.isResolvable()) {
+            String bean = type.getSimpleName() + " bean";
             throw wrong(
                     place,
-                    (fitting.isAmbiguous() ? "there are several LockClient beans " : "there is no LockClient bean ")
+                    (fitting.isAmbiguous() ? "there are several " + bean + "s " : "there is no " + bean + " ")
                             + (name.isEmpty() ? "without a qualifier" : "with @Named(\"" + name + "\")"),
-                    "one, or client = the name of another");
+                    "one, or " + attribute + " = the name of another");
         }
         return fitting.get();
     }

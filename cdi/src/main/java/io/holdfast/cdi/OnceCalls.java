@@ -4,9 +4,7 @@ import static io.holdfast.cdi.KeyTemplate.wrong;
 import static java.util.Objects.requireNonNull;
 
 import io.holdfast.jdbc.JdbcOnce;
-import jakarta.enterprise.inject.Default;
 import jakarta.enterprise.inject.Instance;
-import jakarta.enterprise.inject.literal.NamedLiteral;
 import jakarta.enterprise.inject.spi.BeanManager;
 import jakarta.interceptor.InvocationContext;
 import java.lang.reflect.Type;
@@ -98,19 +96,7 @@ final class OnceCalls {
     }
 
     private DataSource source(Once once) {
-        Instance<DataSource> fitting = once.dataSource().isEmpty()
-                ? beans.select(DataSource.class, Default.Literal.INSTANCE)
-                : beans.select(DataSource.class, NamedLiteral.of(once.dataSource()));
-        if (!fitting.isResolvable()) {
-            throw wrong(
-                    once.place(),
-                    (fitting.isAmbiguous() ? "there are several DataSource beans " : "there is no DataSource bean ")
-                            + (once.dataSource().isEmpty()
-                                    ? "without a qualifier"
-                                    : "with @Named(\"" + once.dataSource() + "\")"),
-                    "one, or dataSource = the name of another");
-        }
-        return fitting.get();
+        return Clients.named(beans, DataSource.class, once.dataSource(), "dataSource", once.place());
     }
 
     private OnceJson json(Once once) {
