@@ -17,7 +17,7 @@ package io.holdfast.sql;
  * @param contended how often somebody began to wait behind the hold, or in the pool, with nobody before
  * @param nowMicros when it was read
  * @param mark which server's clock that is
- * @param lateMicros how long after {@code nowMicros} the row may still be written
+ * @param isPresumed whether nobody has read it so, and {@code nowMicros} is ahead of the clock; see {@link #presumedAt}
  */
 record Row(
         long base,
@@ -31,7 +31,7 @@ record Row(
         long contended,
         long nowMicros,
         long mark,
-        long lateMicros) {
+        boolean isPresumed) {
 
     /** Makes a row that was read. */
     Row(
@@ -58,7 +58,7 @@ record Row(
                 contended,
                 nowMicros,
                 mark,
-                Link.LATE_MICROS);
+                false);
     }
 
     /** Returns the row that this one has become by a change which was written. */
@@ -83,15 +83,12 @@ record Row(
      */
     Row presumedAt(long micros) {
         return new Row(
-                base, version, holder, endMicros, settings, leaseMillis, queue, holders, contended, micros, mark, 0);
+                base, version, holder, endMicros, settings, leaseMillis, queue, holders, contended, micros, mark, true);
     }
 
-    boolean isPresumed() {
-        return lateMicros == 0;
-    }
-
+    /** Returns until when the database may write what becomes of the row. */
     long notAfterMicros() {
-        return nowMicros + lateMicros;
+        return isPresumed ? nowMicros : nowMicros + Link.LATE_MICROS;
     }
 
     /** Returns whether nobody holds the lock. Not for a pool. */
