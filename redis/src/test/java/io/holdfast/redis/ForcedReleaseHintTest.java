@@ -7,9 +7,7 @@ import io.holdfast.Lease;
 import io.holdfast.LockClient;
 import io.holdfast.testkit.servers.RedisServer;
 import java.time.Duration;
-import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -20,24 +18,24 @@ class ForcedReleaseHintTest {
 
     private static final String REDISSON = "285475da-9152-4c83-822a-67ee2f116a79:36";
 
-    private static List<RedisServer> servers = List.of();
+    private static ThreeServers servers;
 
     @BeforeAll
     static void start() {
-        servers = List.of(RedisServer.start(), RedisServer.start(), RedisServer.start());
+        servers = ThreeServers.start();
     }
 
     @AfterAll
     static void stop() {
-        servers.forEach(RedisServer::close);
+        servers.close();
     }
 
     /** Without the message, the next renewal would tell it, after 10 s of the lease of 30 s. */
     @ParameterizedTest
     @ValueSource(strings = {"lua", "commands", "redlock"})
     void the_old_holder_is_told_long_before_its_next_renewal(String kind) throws Exception {
-        try (LockClient holder = LockClient.connect(uri(kind, ""));
-                LockClient admin = LockClient.connect(uri(kind, ""))) {
+        try (LockClient holder = LockClient.connect(servers.uri(kind, ""));
+                LockClient admin = LockClient.connect(servers.uri(kind, ""))) {
             for (int i = 0; i < 5; i++) {
                 Lease lease = holder.acquire("told");
                 CompletableFuture<Boolean> lost = new CompletableFuture<>();
@@ -56,12 +54,12 @@ class ForcedReleaseHintTest {
     @ParameterizedTest
     @ValueSource(strings = {"lua", "commands", "redlock"})
     void forged_messages_end_no_lease(String kind) throws Exception {
-        try (LockClient holder = LockClient.connect(uri(kind, ""))) {
+        try (LockClient holder = LockClient.connect(servers.uri(kind, ""))) {
             Lease lease = holder.acquire("forged");
             String id = holder.inspect("forged").holder().orElseThrow();
             String client = id.substring(0, id.lastIndexOf(':'));
             for (int i = 0; i < 500; i++) {
-                for (RedisServer server : kind.equals("redlock") ? servers : servers.subList(0, 1)) {
+                for (RedisServer server : servers.of(kind)) {
                     Object held = kind.equals("redlock") ? server.command("GET", "lock:forged") : id;
                     String message = "f " + held + " lock:forged";
                     assertThat(server.command("PUBLISH", "holdfast:c:" + client, message))
@@ -76,8 +74,8 @@ class ForcedReleaseHintTest {
     @ParameterizedTest
     @ValueSource(strings = {"lua", "commands"})
     void a_thread_of_Redisson_is_compared_by_its_id(String kind) throws Exception {
-        try (LockClient admin = LockClient.connect(uri(kind, "namePrefix="))) {
-            RedisServer server = servers.get(0);
+        try (LockClient admin = LockClient.connect(servers.uri(kind, "namePrefix="))) {
+            RedisServer server = servers.all().get(0);
             server.command("HSET", "theirs", REDISSON, "1");
             server.command("PEXPIRE", "theirs", "60000");
             ForcedRelease refused = admin.forceRelease("theirs", REDISSON.replace(":36", ":37"));
@@ -95,8 +93,8 @@ class ForcedReleaseHintTest {
     @ParameterizedTest
     @ValueSource(strings = {"lua", "commands"})
     void a_hand_written_lock_is_compared_by_what_is_shown_of_it(String kind) throws Exception {
-        try (LockClient admin = LockClient.connect(uri(kind, "namePrefix="))) {
-            RedisServer server = servers.get(0);
+        try (LockClient admin = LockClient.connect(servers.uri(kind, "namePrefix="))) {
+            RedisServer server = servers.all().get(0);
             server.command("SET", "theirs", "some-secret", "PX", "60000");
             assertThat(admin.forceRelease("theirs", "hf-a:1").holder()).contains("a string of 11 bytes with an expiry");
             assertThat(admin.forceRelease("theirs", "a string of 12 bytes with an expiry")
@@ -109,15 +107,5 @@ class ForcedReleaseHintTest {
                             .outcome())
                     .isEqualTo(ForcedRelease.Outcome.FREE);
         }
-    }
-
-    private static String uri(String kind, String options) {
-        String hosts = servers.stream()
-                .map(server -> server.host() + ":" + server.port())
-                .collect(Collectors.joining(","));
-        String base = kind.equals("redlock")
-                ? "redlock://" + hosts + "?bootstrap=true&memberTimeout=5s"
-                : servers.get(0).uri() + "?mode=" + kind;
-        return options.isEmpty() ? base : base + "&" + options;
     }
 }

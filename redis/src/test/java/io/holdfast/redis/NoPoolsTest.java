@@ -7,7 +7,6 @@ import io.holdfast.LockClient;
 import io.holdfast.LockStoreException;
 import io.holdfast.testkit.servers.RedisServer;
 import java.util.List;
-import java.util.stream.Collectors;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -17,32 +16,27 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** The mode {@code commands} and RedLock have no permits and no read-write locks, and say so in one sentence. */
 class NoPoolsTest {
 
-    private static List<RedisServer> servers = List.of();
+    private static ThreeServers servers;
 
     @BeforeAll
     static void start() {
-        servers = List.of(RedisServer.start(), RedisServer.start(), RedisServer.start());
+        servers = ThreeServers.start();
     }
 
     @AfterAll
     static void stop() {
-        servers.forEach(RedisServer::close);
+        servers.close();
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"commands", "redlock"})
     void permits_and_read_write_locks_are_refused_and_leave_nothing(String kind) throws Exception {
-        String uri = kind.equals("redlock")
-                ? servers.stream()
-                        .map(server -> server.host() + ":" + server.port())
-                        .collect(Collectors.joining(",", "redlock://", "?bootstrap=true&memberTimeout=5s"))
-                : servers.get(0).uri() + "?mode=commands";
-        try (LockClient locks = LockClient.connect(uri)) {
+        try (LockClient locks = LockClient.connect(servers.uri(kind, ""))) {
             assertRefused(() -> locks.permits("exports", 5).acquire());
             assertRefused(() -> locks.permits("exports", 5).tryAcquire());
             assertRefused(() -> locks.getReadWriteLock("catalog").readLock().lock());
             assertRefused(() -> locks.getReadWriteLock("catalog").writeLock().tryLock());
-            for (RedisServer server : servers) {
+            for (RedisServer server : servers.all()) {
                 assertThat(server.command("KEYS", "*exports*")).isEqualTo(List.of());
                 assertThat(server.command("KEYS", "*catalog*")).isEqualTo(List.of());
             }

@@ -14,7 +14,6 @@ import io.holdfast.testkit.servers.RedisServer;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
-import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -30,22 +29,22 @@ class OtherPeoplesKeysTest {
     private static final String REDISSON = "285475da-9152-4c83-822a-67ee2f116a79:36";
     private static final LockOptions AT_ONCE = LockOptions.defaults().waitAtMost(Duration.ZERO);
 
-    private static List<RedisServer> servers = List.of();
+    private static ThreeServers servers;
 
     @BeforeAll
     static void start() {
-        servers = List.of(RedisServer.start(), RedisServer.start(), RedisServer.start());
+        servers = ThreeServers.start();
     }
 
     @AfterAll
     static void stop() {
-        servers.forEach(RedisServer::close);
+        servers.close();
     }
 
     @BeforeEach
     @AfterEach
     void clear() {
-        servers.forEach(server -> {
+        servers.all().forEach(server -> {
             for (String key : List.of("user:17", "lock:user:17", "n")) {
                 server.command("DEL", key);
             }
@@ -58,7 +57,7 @@ class OtherPeoplesKeysTest {
     @ValueSource(strings = {"lua", "commands", "redlock"})
     void aLockOfTheNameOfAnApplicationsKeyDoesNotMeetIt(String kind) throws Exception {
         everywhere("HSET", "user:17", "name", "Ada");
-        try (LockClient locks = LockClient.connect(uri(kind, ""))) {
+        try (LockClient locks = LockClient.connect(servers.uri(kind, ""))) {
             try (Lease lease = locks.acquire("user:17", AT_ONCE)) {
                 assertThat(lease.name()).isEqualTo("user:17");
                 shows(kind, "1", "EXISTS", "lock:user:17");
@@ -76,8 +75,8 @@ class OtherPeoplesKeysTest {
     @ParameterizedTest
     @ValueSource(strings = {"lua", "commands", "redlock"})
     void waitersAreServedUnderThePrefix(String kind) throws Exception {
-        try (LockClient a = LockClient.connect(uri(kind, "namePrefix={app}:"));
-                LockClient b = LockClient.connect(uri(kind, "namePrefix={app}:"))) {
+        try (LockClient a = LockClient.connect(servers.uri(kind, "namePrefix={app}:"));
+                LockClient b = LockClient.connect(servers.uri(kind, "namePrefix={app}:"))) {
             Lease held = a.acquire("user:17");
             var waiting = b.acquireAsync("user:17", LockOptions.defaults().waitAtMost(Duration.ofSeconds(30)))
                     .toCompletableFuture();
@@ -145,8 +144,8 @@ class OtherPeoplesKeysTest {
     @ParameterizedTest
     @ValueSource(strings = {"lua", "commands", "redlock"})
     void forceDeletesOurs(String kind) throws Exception {
-        try (LockClient locks = LockClient.connect(uri(kind, "namePrefix="));
-                LockClient other = LockClient.connect(uri(kind, "namePrefix="))) {
+        try (LockClient locks = LockClient.connect(servers.uri(kind, "namePrefix="));
+                LockClient other = LockClient.connect(servers.uri(kind, "namePrefix="))) {
             Lease held = locks.acquire("n");
             assertThat(other.forceRelease("n")).isTrue();
             shows(kind, "0", "EXISTS", "n");
@@ -159,9 +158,9 @@ class OtherPeoplesKeysTest {
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void aReleaseLeavesFieldsThatOthersPutThereMeanwhile(boolean othersWait) throws Exception {
-        RedisServer server = servers.get(0);
-        try (LockClient locks = LockClient.connect(uri("lua", "namePrefix="));
-                LockClient other = LockClient.connect(uri("lua", "namePrefix="))) {
+        RedisServer server = servers.all().get(0);
+        try (LockClient locks = LockClient.connect(servers.uri("lua", "namePrefix="));
+                LockClient other = LockClient.connect(servers.uri("lua", "namePrefix="))) {
             Lease held = locks.acquire("n");
             server.command("HSET", "n", "name", "Ada");
             var waiting = othersWait
@@ -181,9 +180,9 @@ class OtherPeoplesKeysTest {
     @ParameterizedTest
     @ValueSource(strings = {"", "1"})
     void aReleaseThatQueuesAgainLeavesThemToo(String settings) throws Exception {
-        RedisServer server = servers.get(0);
-        try (TestClient a = new TestClient(uri("lua", "namePrefix="));
-                TestClient b = new TestClient(uri("lua", "namePrefix="))) {
+        RedisServer server = servers.all().get(0);
+        try (TestClient a = new TestClient(servers.uri("lua", "namePrefix="));
+                TestClient b = new TestClient(servers.uri("lua", "namePrefix="))) {
             String holder = a.hold("n");
             String waiting = a.queue("n");
             if (!settings.isEmpty()) {
@@ -221,7 +220,7 @@ class OtherPeoplesKeysTest {
     @ValueSource(strings = {"lua", "commands", "redlock"})
     void anErrorDoesNotShowTheValueEither(String kind) throws Exception {
         everywhere("SET", "n", "secret password");
-        try (LockClient locks = LockClient.connect(uri(kind, "namePrefix="))) {
+        try (LockClient locks = LockClient.connect(servers.uri(kind, "namePrefix="))) {
             assertThatThrownBy(
                             () -> locks.tryAcquire("n", LockOptions.defaults().waitAtMost(Duration.ofSeconds(10))))
                     .isInstanceOf(LockStoreException.class)
@@ -235,7 +234,7 @@ class OtherPeoplesKeysTest {
     @ParameterizedTest
     @ValueSource(strings = {"lua", "commands", "redlock"})
     void aNameAmongOurOwnKeysIsRefused(String kind) throws Exception {
-        try (LockClient locks = LockClient.connect(uri(kind, "namePrefix="))) {
+        try (LockClient locks = LockClient.connect(servers.uri(kind, "namePrefix="))) {
             for (String name : List.of("holdfast:q:{y}", "holdfast:birth")) {
                 assertThatThrownBy(() -> locks.acquire(name, AT_ONCE))
                         .isInstanceOf(LockStoreException.class)
@@ -254,7 +253,7 @@ class OtherPeoplesKeysTest {
     // --- helpers ---
 
     private static void refuses(String kind, String what) throws Exception {
-        try (LockClient locks = LockClient.connect(uri(kind, "namePrefix="))) {
+        try (LockClient locks = LockClient.connect(servers.uri(kind, "namePrefix="))) {
             assertThatThrownBy(() -> locks.forceRelease("n"))
                     .isInstanceOf(LockStoreException.class)
                     .hasMessageContaining("\"n\"")
@@ -264,7 +263,7 @@ class OtherPeoplesKeysTest {
     }
 
     private static void forces(String kind) throws Exception {
-        try (LockClient locks = LockClient.connect(uri(kind, "namePrefix="))) {
+        try (LockClient locks = LockClient.connect(servers.uri(kind, "namePrefix="))) {
             assertThat(locks.forceRelease("n")).isTrue();
             shows(kind, "0", "EXISTS", "n");
             assertThat(locks.forceRelease("n")).isFalse();
@@ -272,37 +271,26 @@ class OtherPeoplesKeysTest {
     }
 
     private static Optional<String> holder(String kind, String... command) throws Exception {
-        servers.forEach(server -> server.command("DEL", "n"));
+        servers.all().forEach(server -> server.command("DEL", "n"));
         everywhere(command);
-        try (LockClient locks = LockClient.connect(uri(kind, "namePrefix="))) {
+        try (LockClient locks = LockClient.connect(servers.uri(kind, "namePrefix="))) {
             return locks.inspect("n").holder();
         }
     }
 
     private static void everywhere(String... command) {
-        servers.forEach(server -> server.command(command));
+        servers.all().forEach(server -> server.command(command));
     }
 
     /** A quorum needs most of its members only, and does not wait for the last one. */
     private static void shows(String kind, String expected, String command, String key) {
         if (kind.equals("redlock")) {
-            assertThat(servers.stream()
+            assertThat(servers.all().stream()
                             .map(server -> String.valueOf(server.command(command, key)))
                             .filter(expected::equals))
                     .hasSizeGreaterThanOrEqualTo(2);
         } else {
-            assertThat(servers.get(0).command(command, key)).hasToString(expected);
+            assertThat(servers.all().get(0).command(command, key)).hasToString(expected);
         }
-    }
-
-    private static String uri(String kind, String options) {
-        String hosts = servers.stream()
-                .map(server -> server.host() + ":" + server.port())
-                .collect(Collectors.joining(","));
-        String base = kind.equals("redlock")
-                ? "redlock://" + hosts + "?bootstrap=true&memberTimeout=5s"
-                : servers.get(0).uri() + "?mode=" + kind;
-        return base
-                + (options.isEmpty() ? "" : "&" + options.replace("{", "%7B").replace("}", "%7D"));
     }
 }
