@@ -26,7 +26,12 @@ final class PostgresTable extends LockTable {
 
     private static final String STARTED = "pg_postmaster_start_time()";
 
-    private final String columns = columns(micros(STARTED));
+    /**
+     * A row as of the beginning of its transaction, which is this one read. A read shows what was there when it began, and
+     * may have been held up since: a later date would take a hold for over that was renewed meanwhile. Not as of {@code
+     * statement_timestamp()}: the driver asks for the rows by a message of its own, which sets that anew.
+     */
+    private final String columns = columns("now()", micros(STARTED));
 
     /**
      * What follows a change of the table w: the row as it is, if nothing was changed. Its parameter is the key. The
@@ -47,7 +52,7 @@ final class PostgresTable extends LockTable {
     private final String readAll = "SELECT k.k, r.* FROM unnest(?) AS k(k) CROSS JOIN LATERAL (SELECT " + columns
             + " FROM holdfast_lock WHERE lock_key = k.k ORDER BY base DESC LIMIT 1) r";
 
-    private final String readLocked = "SELECT " + IDLE + ", l.* FROM (SELECT " + columns
+    private final String readLocked = "SELECT " + IDLE + ", l.* FROM (SELECT " + columns(micros(STARTED))
             + " FROM holdfast_lock WHERE lock_key = ? ORDER BY base DESC LIMIT 1 FOR NO KEY UPDATE) l";
 
     private final String values = " holder = ?, ends = " + instant()

@@ -10,6 +10,7 @@ import java.sql.DriverManager;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -120,6 +121,53 @@ class PostgresTableTest extends TableTest {
             awaitLockWait();
             other.commit();
             assertThat(written.get(20, TimeUnit.SECONDS)).isEqualTo(LockTable.Written.UNTOLD);
+        }
+    }
+
+    /** A later date would take a hold for over that was renewed since the read began. */
+    @Test
+    void aReadThatIsHeldUpIsAsOfItsBeginning() throws Exception {
+        link.update("SET lock_timeout = 0");
+        link.update("SET statement_timeout = 0");
+        link.connection().setNetworkTimeout(Runnable::run, 60_000);
+        table.make(link, key, "name", 5);
+        Databases.execute(
+                Databases.postgres(),
+                "CREATE SCHEMA held_up",
+                "CREATE FUNCTION held_up.pass() RETURNS BOOLEAN LANGUAGE plpgsql AS 'BEGIN PERFORM pg_advisory_xact_lock(39);"
+                        + " RETURN true; END'",
+                "CREATE VIEW held_up.holdfast_lock AS SELECT * FROM public.holdfast_lock WHERE held_up.pass()");
+        try {
+            link.update("SET search_path = held_up, public");
+            for (boolean all : new boolean[] {false, true}) {
+                try (Connection other = foreign(Databases.postgres(), "SELECT pg_advisory_xact_lock(39)")) {
+                    CompletableFuture<Row> read = CompletableFuture.supplyAsync(() -> read(all));
+                    awaitLockWait();
+                    long since = clockMicros();
+                    other.rollback();
+                    assertThat(read.get(20, TimeUnit.SECONDS).nowMicros()).isLessThanOrEqualTo(since);
+                }
+            }
+        } finally {
+            Databases.execute(Databases.postgres(), "DROP SCHEMA held_up CASCADE");
+        }
+    }
+
+    private Row read(boolean all) {
+        try {
+            Row row = all ? table.readAll(link, List.of(key)).get(key) : table.read(link, key);
+            return requireNonNull(row);
+        } catch (SQLException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private static long clockMicros() throws SQLException {
+        try (Connection connection = DriverManager.getConnection(Databases.postgres());
+                Statement statement = connection.createStatement();
+                ResultSet clock = statement.executeQuery("SELECT " + LockTable.standardMicros("clock_timestamp()"))) {
+            clock.next();
+            return clock.getLong(1);
         }
     }
 

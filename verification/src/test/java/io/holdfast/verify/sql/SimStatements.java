@@ -152,7 +152,7 @@ final class SimStatements {
     @Nullable
     Seen read(SimStatement<?> statement, String key) {
         List<SimDatabase.Version> all = statement.versions(key);
-        return all.isEmpty() ? null : seen(all.get(0).row());
+        return all.isEmpty() ? null : found(statement, all.get(0).row());
     }
 
     @Nullable
