@@ -2,6 +2,7 @@ package io.holdfast.jdbc;
 
 import static org.junit.jupiter.api.Assumptions.abort;
 
+import com.mysql.cj.jdbc.MysqlDataSource;
 import io.holdfast.testkit.servers.MariaDbServer;
 import io.holdfast.testkit.servers.PostgresServer;
 import java.sql.Connection;
@@ -30,6 +31,13 @@ enum Database {
             return MariaDbServer.start().adminUrl();
         }
     },
+    /** Only of the deep build, and where the library libaio is. */
+    MYSQL {
+        @Override
+        String start() throws Exception {
+            return MariaDbServer.startMySql().adminUrl();
+        }
+    },
     H2 {
         @Override
         String start() {
@@ -50,6 +58,9 @@ enum Database {
 
     /** Returns its address, with everything that a connection needs. */
     synchronized String url() {
+        if (this == MYSQL && Boolean.getBoolean("holdfast.quick")) {
+            return abort("MySQL is started by the deep build (-Pdeep)");
+        }
         if (url == null && failure == null) {
             try {
                 url = start();
@@ -70,7 +81,7 @@ enum Database {
                 connection,
                 switch (this) {
                     case POSTGRESQL -> "SET lock_timeout = '" + seconds + "s'";
-                    case MARIADB -> "SET innodb_lock_wait_timeout = " + seconds;
+                    case MARIADB, MYSQL -> "SET innodb_lock_wait_timeout = " + seconds;
                     case H2 -> "SET LOCK_TIMEOUT " + seconds * 1000;
                 });
     }
@@ -86,12 +97,22 @@ enum Database {
             case MARIADB -> {
                 return new MariaDbDataSource(url());
             }
+            case MYSQL -> {
+                MysqlDataSource source = new MysqlDataSource();
+                source.setUrl(url());
+                return source;
+            }
             default -> {
                 JdbcDataSource source = new JdbcDataSource();
                 source.setURL(url());
                 return source;
             }
         }
+    }
+
+    /** Returns an interval, as it is written in a statement. */
+    String interval(int count, String unit) {
+        return "INTERVAL " + (this == MARIADB || this == MYSQL ? count + " " : "'" + count + "' ") + unit;
     }
 
     static void execute(Connection connection, String... statements) throws SQLException {

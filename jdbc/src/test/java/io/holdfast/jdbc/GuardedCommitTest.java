@@ -124,7 +124,7 @@ class GuardedCommitTest {
                 ResultSet rows = statement.executeQuery(
                         switch (database) {
                             case POSTGRESQL -> "SELECT pg_backend_pid()";
-                            case MARIADB -> "SELECT CONNECTION_ID()";
+                            case MARIADB, MYSQL -> "SELECT CONNECTION_ID()";
                             case H2 -> "SELECT SESSION_ID()";
                         })) {
             assertThat(rows.next()).isTrue();
@@ -138,6 +138,7 @@ class GuardedCommitTest {
         switch (database) {
             case POSTGRESQL -> Database.execute(outer, "SET idle_in_transaction_session_timeout = '1s'");
             case MARIADB -> Database.execute(outer, "SET SESSION idle_transaction_timeout = 1");
+            case MYSQL -> Database.execute(outer, "SET SESSION wait_timeout = 1");
             default -> {}
         }
         long session = session(database, outer);
@@ -178,13 +179,13 @@ class GuardedCommitTest {
                     admin,
                     switch (database) {
                         case POSTGRESQL -> "SELECT pg_terminate_backend(" + session + ")";
-                        case MARIADB -> "KILL CONNECTION " + session;
+                        case MARIADB, MYSQL -> "KILL CONNECTION " + session;
                         case H2 -> "CALL ABORT_SESSION(" + session + ")";
                     });
         }
     }
 
-    /** A real idle timeout on PostgreSQL and MariaDB. */
+    /** A real idle timeout, but for H2. */
     @ParameterizedTest
     @EnumSource
     void an_inner_transaction_that_has_not_begun_checks_for_itself(Database database) throws Exception {
@@ -315,7 +316,7 @@ class GuardedCommitTest {
 
     /** The database rolls the whole transaction back, and the next statement would begin another one. */
     @ParameterizedTest
-    @EnumSource(names = "MARIADB")
+    @EnumSource(names = {"MARIADB", "MYSQL"})
     void after_a_deadlock_only_a_rollback_is_accepted(Database database) throws Exception {
         prepare(database);
         try (Connection connection = begin(database);
@@ -354,12 +355,13 @@ class GuardedCommitTest {
     }
 
     /** It ends one statement and not the transaction, whatever class of SQL state the driver gives it. */
-    @Test
-    void after_a_wait_for_a_row_that_was_too_long_the_transaction_goes_on() throws Exception {
-        prepare(Database.MARIADB);
-        try (Connection connection = begin(Database.MARIADB);
-                Connection other = Database.MARIADB.connect()) {
-            Database.MARIADB.lockTimeout(connection, 1);
+    @ParameterizedTest
+    @EnumSource(names = {"MARIADB", "MYSQL"})
+    void after_a_wait_for_a_row_that_was_too_long_the_transaction_goes_on(Database database) throws Exception {
+        prepare(database);
+        try (Connection connection = begin(database);
+                Connection other = database.connect()) {
+            database.lockTimeout(connection, 1);
             other.setAutoCommit(false);
             touch(other, "a");
             set(connection, 90);
@@ -370,7 +372,7 @@ class GuardedCommitTest {
             touch(connection, "b");
             connection.commit();
         }
-        assertThat(committed(Database.MARIADB)).isEqualTo(90);
+        assertThat(committed(database)).isEqualTo(90);
     }
 
     static Stream<Arguments> endings() {
@@ -385,6 +387,12 @@ class GuardedCommitTest {
                 Arguments.of(Database.MARIADB, "CREATE TABLE IF NOT EXISTS made (n INT)"),
                 Arguments.of(Database.MARIADB, "CALL commits()"),
                 Arguments.of(Database.MARIADB, "{call commits()}"),
+                Arguments.of(Database.MYSQL, "COMMIT"),
+                Arguments.of(Database.MYSQL, "/*!COMMIT */"),
+                Arguments.of(Database.MYSQL, "TRUNCATE TABLE emptied"),
+                Arguments.of(Database.MYSQL, "CREATE TABLE IF NOT EXISTS made (n INT)"),
+                Arguments.of(Database.MYSQL, "CALL commits()"),
+                Arguments.of(Database.MYSQL, "{call commits()}"),
                 Arguments.of(Database.H2, "COMMIT"),
                 Arguments.of(Database.H2, "CREATE TABLE IF NOT EXISTS made (n INT)"));
     }
@@ -394,9 +402,9 @@ class GuardedCommitTest {
     void after_a_statement_that_ends_the_transaction_the_next_one_checks_again(Database database, String statement)
             throws Exception {
         prepare(database);
-        if (database == Database.MARIADB) {
+        if (database == Database.MARIADB || database == Database.MYSQL) {
             try (Connection admin = database.connect()) {
-                Database.execute(admin, "CREATE OR REPLACE PROCEDURE commits() COMMIT");
+                Database.execute(admin, "DROP PROCEDURE IF EXISTS commits", "CREATE PROCEDURE commits() COMMIT");
             }
         }
         try (Connection connection = begin(database)) {
@@ -599,7 +607,7 @@ class GuardedCommitTest {
                     assertThatThrownBy(() -> repeatableRead(connection))
                             .isInstanceOf(LeaseLostException.class)
                             .hasMessageContaining("token 5 ");
-                case MARIADB -> repeatableRead(connection);
+                case MARIADB, MYSQL -> repeatableRead(connection);
                 case POSTGRESQL ->
                     assertThatThrownBy(() -> repeatableRead(connection)).isInstanceOf(SQLException.class);
             }

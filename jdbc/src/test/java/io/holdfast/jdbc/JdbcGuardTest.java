@@ -237,8 +237,8 @@ class JdbcGuardTest {
             own.check(connection, new StubLease(name + "new", 1));
             Database.execute(
                     connection,
-                    "UPDATE purged SET used_at = used_at - INTERVAL "
-                            + (database == Database.MARIADB ? "25 HOUR" : "'25' HOUR") + " WHERE name LIKE '%old'");
+                    "UPDATE purged SET used_at = used_at - " + database.interval(25, "HOUR")
+                            + " WHERE name LIKE '%old'");
             connection.commit();
             assertThat(own.purge(connection, Duration.ofHours(26))).isZero();
             assertThat(own.purge(connection, Duration.ofHours(24))).isEqualTo(1);
@@ -266,8 +266,8 @@ class JdbcGuardTest {
             }
             Database.execute(
                     purging,
-                    "UPDATE purged_beside_work SET used_at = used_at - INTERVAL "
-                            + (database == Database.MARIADB ? "25 HOUR" : "'25' HOUR") + " WHERE name LIKE '%old_'");
+                    "UPDATE purged_beside_work SET used_at = used_at - " + database.interval(25, "HOUR")
+                            + " WHERE name LIKE '%old_'");
             purging.commit();
             database.lockTimeout(purging, 2);
             database.lockTimeout(other, 2);
@@ -291,9 +291,7 @@ class JdbcGuardTest {
             own.createTable(purging);
             own.check(purging, new StubLease(name, 1));
             Database.execute(
-                    purging,
-                    "UPDATE raised_meanwhile SET used_at = used_at - INTERVAL "
-                            + (database == Database.MARIADB ? "25 HOUR" : "'25' HOUR"));
+                    purging, "UPDATE raised_meanwhile SET used_at = used_at - " + database.interval(25, "HOUR"));
             purging.commit();
             own.check(working, new StubLease(name, 2));
             CompletableFuture<Integer> purge = CompletableFuture.supplyAsync(() -> {

@@ -74,13 +74,15 @@ class StoppedHolderTest {
 
     /**
      * The databases and levels that do not find the conflict by themselves. PostgreSQL and H2 above READ COMMITTED, and
-     * MariaDB at SERIALIZABLE, do: both holders write the balance.
+     * MariaDB and MySQL at SERIALIZABLE, do: both holders write the balance.
      */
     static Stream<Arguments> unprotected() {
         return Stream.of(
                 Arguments.of(Database.POSTGRESQL, Connection.TRANSACTION_READ_COMMITTED),
                 Arguments.of(Database.MARIADB, Connection.TRANSACTION_READ_COMMITTED),
                 Arguments.of(Database.MARIADB, Connection.TRANSACTION_REPEATABLE_READ),
+                Arguments.of(Database.MYSQL, Connection.TRANSACTION_READ_COMMITTED),
+                Arguments.of(Database.MYSQL, Connection.TRANSACTION_REPEATABLE_READ),
                 Arguments.of(Database.H2, Connection.TRANSACTION_READ_COMMITTED));
     }
 
