@@ -29,13 +29,29 @@ final class SqlSchema {
     /** @throws io.holdfast.spi.StoreException if a table or a right is missing; the message has the statement to run */
     static void check(Link link, SqlSettings settings, SqlErrors errors) {
         try {
-            probe(link);
+            if (settings.createTable() && lacksTables(link, settings)) {
+                create(link, settings, errors);
+            } else {
+                probe(link);
+            }
         } catch (SQLException e) {
             if (!settings.createTable()) {
                 throw errors.ofCommand(e);
             }
             create(link, settings, errors);
         }
+    }
+
+    /** H2 notes each statement that it refuses in a file beside the database. So it is asked for its tables first. */
+    private static boolean lacksTables(Link link, SqlSettings settings) throws SQLException {
+        if (settings.kind() != SqlSettings.Kind.H2) {
+            return false;
+        }
+        Long tables = link.first(
+                "SELECT COUNT(*) FROM INFORMATION_SCHEMA.TABLES WHERE LOWER(TABLE_NAME) IN ('holdfast_lock',"
+                        + " 'holdfast_card')",
+                row -> row.getLong(1));
+        return tables == null || tables == 0;
     }
 
     /** Tries each right that the commands need, and changes nothing. */
