@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
@@ -70,6 +71,11 @@ final class Link implements AutoCloseable {
     private @Nullable String limit;
 
     private @Nullable String unlimit;
+
+    /** Asks which session of which server this is, and the answer. Null where the driver replaces no session. */
+    private @Nullable String sessionQuestion;
+
+    private @Nullable String session;
 
     Link(Connection connection, TimeSource time) {
         this.connection = connection;
@@ -131,10 +137,24 @@ final class Link implements AutoCloseable {
         }
         try {
             usedNanos = time.nanoTime();
-            return !connection.isValid(1);
+            return !connection.isValid(1) || isReplaced();
         } catch (SQLException e) {
             return true;
         }
+    }
+
+    /**
+     * Takes note of the session. With several hosts MariaDB's driver answers to {@code isValid} by a new session, perhaps
+     * on another server, which nobody has examined and prepared.
+     */
+    void isSession(String question) throws SQLException {
+        session = first(question, row -> row.getString(1));
+        sessionQuestion = question;
+    }
+
+    private boolean isReplaced() throws SQLException {
+        String question = sessionQuestion;
+        return question != null && !Objects.equals(session, first(question, row -> row.getString(1)));
     }
 
     long nanoTime() {

@@ -58,6 +58,7 @@ final class MySqlServer {
         Map<String, String> variables = variables(link);
         refuse(variables, errors);
         prepare(link, Version.of(variables));
+        link.isSession("SELECT CONCAT_WS(':', @@hostname, @@port, @@server_id, CONNECTION_ID())");
         MySqlTable.readClock(link);
         return notice(variables);
     }

@@ -74,8 +74,8 @@ final class Databases {
     }
 
     /** Starts a MariaDB of the test's own, which it may kill. Skips the test as {@link #postgres} does. */
-    static MariaDbServer ownMariaDb() {
-        return own(SqlSettings.Kind.MARIADB, MariaDbServer::start);
+    static MariaDbServer ownMariaDb(String... settings) {
+        return own(SqlSettings.Kind.MARIADB, () -> MariaDbServer.start(settings));
     }
 
     /** Starts a MySQL of the test's own, which it may kill. Skips the test where there is none. */
