@@ -65,8 +65,19 @@ public final class SimFaults {
         return random;
     }
 
+    /** A process that holds something, if there is one, gets no time for a while. */
+    public void pauseHolder() {
+        List<SimProcess> holders = simulation.processes.stream()
+                .filter(process -> process.isAlive() && simulation.site.isHeldBy(process.id))
+                .toList();
+        pauseForLong(holders.isEmpty() ? any() : holders.get(random.nextInt(holders.size())));
+    }
+
     private void pause() {
-        SimProcess process = any();
+        pauseForLong(any());
+    }
+
+    private void pauseForLong(SimProcess process) {
         pause(process, random.nextLong(2 * SimProcess.LEASE_MILLIS) * 1_000_000);
     }
 

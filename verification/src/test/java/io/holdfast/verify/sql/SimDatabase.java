@@ -29,8 +29,8 @@ final class SimDatabase {
     /** A present-day date; the simulated monotonic time is added. */
     private static final long EPOCH_MICROS = 1_800_000_000_000_000L;
 
-    /** Longer than any lag of the standby, and than what a crash may forget of the commits that need not be synced. */
-    private static final long LOG_NANOS = 3_000_000_000L;
+    /** Longer than the standby lags or is away, and than what a crash may forget of commits that need not be synced. */
+    private static final long LOG_NANOS = 6_000_000_000L;
 
     private static final long UNSYNCED_NANOS = 600_000_000;
 
@@ -95,6 +95,9 @@ final class SimDatabase {
 
     /** After which time without use a row is purged: a day in reality. */
     long oldMicros = 1_200_000;
+
+    /** How often a client purges, at most. */
+    long purgeNanos = 400_000_000;
 
     private long jumpedMicros = Long.MIN_VALUE / 2;
 
@@ -377,6 +380,11 @@ final class SimDatabase {
                 }
             }
         });
+    }
+
+    void purgeOften() {
+        oldMicros = 500;
+        purgeNanos = 5_000_000;
     }
 
     void deleteRows(String name) {

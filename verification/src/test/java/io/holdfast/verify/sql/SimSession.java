@@ -209,7 +209,8 @@ final class SimSession implements VerifySql.Session {
         if (alone && random.nextDouble() < troubles.duplicates) {
             SimStatement<T> copy = statement.copy();
             copy.unsynced = unsynced;
-            database.world.schedule(sent + random.nextLong(4_000_000_000L), () -> database.receive(copy::inSteps));
+            database.world.schedule(
+                    sent + random.nextLong(troubles.duplicateNanosMax), () -> database.receive(copy::inSteps));
         }
         if (cut > 0) {
             time.schedule(delay(), this::broken);

@@ -39,7 +39,6 @@ final class SimSqlClient implements SimSite.Link, VerifySql.Running {
     private static final long SLOW_NANOS = 50_000_000;
     private static final long STALE_NANOS = 4_000_000_000L;
     private static final long LISTEN_AGAIN_NANOS = 1_000_000_000;
-    private static final long PURGE_NANOS = 400_000_000;
 
     /** A command that has waited for so long has met a server that does not answer. */
     private record Queued<T>(VerifySql.Command<T> command, CompletableFuture<T> reply, long sinceNanos) {}
@@ -220,7 +219,7 @@ final class SimSqlClient implements SimSite.Link, VerifySql.Running {
     }
 
     private void purgeLater() {
-        time.schedule(random.nextLong(PURGE_NANOS), () -> {
+        time.schedule(random.nextLong(database.purgeNanos), () -> {
             if (random.nextInt(4) == 0) {
                 real.purge();
             }

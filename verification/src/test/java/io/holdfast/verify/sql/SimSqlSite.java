@@ -13,6 +13,17 @@ import java.util.SplittableRandom;
 /** One database with a standby behind it, and the real store at each process. */
 public final class SimSqlSite implements SimSite {
 
+    /** What a history has more of than others. Some faults of a statement show only where several rare events meet. */
+    private enum Season {
+        MIXED,
+        /** Rows are purged and made again all the time. */
+        PURGES,
+        /** Commits are cancelled, and a standby that has not confirmed them takes over while a client stands still. */
+        TAKEOVERS,
+        /** Statements take long, so commands of one client overtake each other. */
+        SLOW
+    }
+
     private static final long MESSAGE_IDLE_NANOS = 60_000_000;
 
     /** The first waiter looks after 30 ms at most, a later one after a second at most; and a look takes two messages. */
@@ -25,6 +36,7 @@ public final class SimSqlSite implements SimSite {
     private final SimFibers fibers = new SimFibers();
     private final List<SimSqlClient> clients = new ArrayList<>();
     private final boolean notifies;
+    private final Season season;
 
     public SimSqlSite(Simulation simulation, SqlBug bug) {
         this.simulation = simulation;
@@ -33,6 +45,13 @@ public final class SimSqlSite implements SimSite {
         boolean plain = random.nextInt(3) == 0;
         notifies = !plain && random.nextInt(4) != 0;
         database = new SimDatabase(simulation, random.split(), troubles, plain, bug);
+        season = simulation.calm ? Season.MIXED : Season.values()[random.nextInt(Season.values().length)];
+        if (season == Season.PURGES) {
+            database.purgeOften();
+            troubles.duplicateOften();
+        } else if (season == Season.SLOW) {
+            troubles.slowDown();
+        }
     }
 
     @Override
@@ -52,6 +71,13 @@ public final class SimSqlSite implements SimSite {
     @Override
     public void scheduleFaults(SimFaults faults) {
         faults.repeat(random.nextInt(3), this::stop);
+        if (season == Season.PURGES) {
+            return;
+        }
+        if (season == Season.TAKEOVERS) {
+            faults.repeat(2 + random.nextInt(5), () -> failOverWithoutLoss(faults));
+            return;
+        }
         // What a base promises: it grows as long as the clock does not go back by more than an outage lasted.
         if (random.nextInt(4) == 0) {
             database.oldMicros = 10_000_000;
@@ -108,9 +134,10 @@ public final class SimSqlSite implements SimSite {
 
     /** The standby is away, and commits wait for it; then it is back, or it takes over what it has confirmed. */
     private void failOverWithoutLoss(SimFaults faults) {
-        long away = random.nextLong(10, 1_500) * 1_000_000;
-        boolean cancelled = random.nextInt(3) != 0;
-        boolean takesOver = random.nextInt(3) != 0;
+        // In its season for longer than a lease: then the holds of before are over when it takes over.
+        long away = random.nextLong(10, season == Season.TAKEOVERS ? 3_000 : 1_500) * 1_000_000;
+        boolean cancelled = season == Season.TAKEOVERS || random.nextInt(3) != 0;
+        boolean takesOver = season == Season.TAKEOVERS || random.nextInt(3) != 0;
         simulation.recorder.log("the synchronous standby is away for %d ms", away / 1_000_000);
         database.loseStandby(away, cancelled);
         simulation.world.schedule(away - 1_000_000, () -> {
@@ -122,7 +149,11 @@ public final class SimSqlSite implements SimSite {
 
     private void takeOver(SimFaults faults) {
         long down = random.nextLong(1, random.nextBoolean() ? 50 : 1_500) * 1_000_000;
-        long step = random.nextLong(-down, down) / 1_000;
+        long step = season == Season.TAKEOVERS ? 0 : random.nextLong(-down, down) / 1_000;
+        if (season == Season.TAKEOVERS) {
+            // Otherwise a client that has heard of the takeover asks for its holds at once.
+            faults.pauseHolder();
+        }
         simulation.recorder.log("the synchronous standby takes over, after %d ms", down / 1_000_000);
         if (step > 0) {
             faults.forget(simulation.names());

@@ -17,6 +17,9 @@ final class SimTroubles {
     /** Of statements that are executed twice. */
     double duplicates;
 
+    /** How long after the first one a second execution comes. */
+    long duplicateNanosMax = 4_000_000_000L;
+
     /** Of statements that come late by seconds, while their client waits or has given up. */
     double late;
 
@@ -38,6 +41,20 @@ final class SimTroubles {
             delayNanosMax = new long[] {1, 5, 50, 300}[random.nextInt(4)] * 1_000_000;
             stepNanosMax = new long[] {1, 5, 50, 300}[random.nextInt(4)] * 1_000_000;
         }
+    }
+
+    void duplicateOften() {
+        duplicates = 0.2;
+        duplicateNanosMax = 150_000_000;
+        slow = 1;
+        delayNanosMax = 50_000_000;
+        stepNanosMax = 50_000_000;
+    }
+
+    void slowDown() {
+        slow = 1;
+        delayNanosMax = 1_000_000_000;
+        stepNanosMax = 300_000_000;
     }
 
     void becomeFine() {

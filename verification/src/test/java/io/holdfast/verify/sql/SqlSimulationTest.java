@@ -44,7 +44,7 @@ class SqlSimulationTest extends SimulationSuite {
         SimRuns.assertFound(bug.name(), seed -> simulation(seed, Rules.RIGHT, bug));
     }
 
-    /** Within up to thousands of histories, so not in each build: {@code -Drare=true}. */
+    /** Within up to thousands of histories, so not in each build: {@code -Drare=true -Dshort=locks}. */
     @Tag("deep")
     @EnabledIfSystemProperty(named = "rare", matches = "true")
     @ParameterizedTest(name = "{0}")
@@ -54,14 +54,14 @@ class SqlSimulationTest extends SimulationSuite {
                 "VERSION_OF_THE_CLIENT",
                 "WRITE_AFTER_MAKE",
                 "PURGE_BY_KEYS",
-                "RENEWAL_KEEPS_ITS_NUMBER",
                 "RENEWAL_OF_ANY_HOLDER",
                 "UNCONFIRMED_COMMIT_COUNTS",
                 "MESSAGE_BEFORE_THE_COMMIT",
-                "RELEASE_IGNORES_THE_QUEUE"
-                // DATED_ACROSS_SERVERS and TAKE_NEED_NOT_BE_SYNCED: neither in a thousand histories. A waiter asks anew
-                // after a takeover, so hardly a grant has an older date. Each synced commit keeps those before it, and
-                // there is one every few milliseconds.
+                "RELEASE_IGNORES_THE_QUEUE",
+                "TAKE_NEED_NOT_BE_SYNCED"
+                // Not in three thousand short histories: DATED_ACROSS_SERVERS, since a waiter asks anew after a
+                // takeover;
+                // RENEWAL_KEEPS_ITS_NUMBER, since a setting that comes late compares the version.
             })
     void finds_rarely_seen_wrong_statements(SqlBug bug) {
         SimRuns.assertFound(bug.name(), seed -> simulation(seed, Rules.RIGHT, bug));
