@@ -452,7 +452,7 @@ public final class LockClient extends ReadWriteForms implements AutoCloseable {
         /**
          * Sets how long a waiter tolerates store failures before it gets a {@link LockStoreException}, counted from the
          * last good answer. A waiter whose own time ends earlier does not wait that long. By default, waiters tolerate
-         * what the store needs to notice a dead connection and to be answered on a new one, and at least 5 seconds: 9
+         * what the store needs to notice a dead connection and to be answered on a new one, and at least 5 seconds: 12
          * seconds on Redis with its usual timeout. A shorter setting is logged at the opening.
          *
          * @throws IllegalArgumentException if negative or longer than 100 years
