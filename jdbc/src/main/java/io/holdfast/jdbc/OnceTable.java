@@ -75,6 +75,6 @@ record OnceTable(String name, Dialect dialect) {
                 : Finding.warning(
                         SUBJECT,
                         text + ", one of them for " + DurationText.rounded(over) + ", so nobody purges them",
-                        "call JdbcOnce.purge each hour; in Spring, holdfast.idempotent.purge-every=1h does");
+                        "OncePurge.start; in Spring and Jakarta CDI, holdfast.idempotent.purge-every=1h");
     }
 }

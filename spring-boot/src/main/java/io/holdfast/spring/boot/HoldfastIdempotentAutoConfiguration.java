@@ -20,8 +20,8 @@ import org.springframework.context.annotation.Bean;
 public final class HoldfastIdempotentAutoConfiguration {
 
     @Bean
-    OncePurge holdfastOncePurge(
+    OncePurgeLifecycle holdfastOncePurge(
             OnceCalls calls, ObjectProvider<LockClient> client, HoldfastIdempotentProperties properties) {
-        return new OncePurge(calls, client, properties.purgeEvery());
+        return new OncePurgeLifecycle(calls, client, properties.purgeEvery());
     }
 }

@@ -9,6 +9,7 @@ import io.holdfast.LockClient;
 import io.holdfast.LockTimeoutException;
 import io.holdfast.jdbc.JdbcOnce;
 import io.holdfast.jdbc.OnceConflictException;
+import io.holdfast.jdbc.OncePurge;
 import io.holdfast.spring.Idempotent;
 import io.holdfast.spring.LogLines;
 import io.holdfast.spring.boot.HoldfastIdempotentAutoConfiguration;
@@ -177,8 +178,8 @@ class OnceOperationsTest {
     }
 
     @Test
-    void a_purge_that_fails_is_said_and_tried_again() throws ClassNotFoundException {
-        try (LogLines log = new LogLines(Class.forName("io.holdfast.spring.boot.OncePurge"))) {
+    void a_purge_that_fails_is_said_and_tried_again() {
+        try (LogLines log = new LogLines(OncePurge.class)) {
             context().withPropertyValues("holdfast.idempotent.purge-every=1s").run(started -> {
                 JdbcTemplate jdbc = started.getBean(JdbcTemplate.class);
                 started.getBean(Payments.class).pay(id, 1);
