@@ -15,7 +15,10 @@ public final class ClientOfSettings implements SyntheticBeanCreator<LockClient>,
 
     @Override
     public LockClient create(Instance<Object> lookup, Parameters params) {
-        return Settings.open();
+        Meters meters = lookup.select(Meters.class).get();
+        LockClient client = Settings.open(meters.listener());
+        meters.watch(client);
+        return client;
     }
 
     @Override

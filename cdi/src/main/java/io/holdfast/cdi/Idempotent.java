@@ -31,7 +31,7 @@ import java.lang.annotation.Target;
  * back fails the first call.
  *
  * <p>Needs Jakarta Transactions, a DataSource whose connections take part in them, the module holdfast-jdbc and the table
- * {@code holdfast_once}. The application purges it, by {@link io.holdfast.jdbc.JdbcOnce#purge}.
+ * {@code holdfast_once}, from which one instance purges old keys each hour.
  *
  * <p>The container refuses at its start: a method without {@code @Transactional}, also on its class; one that returns a
  * stage; a table that is missing; and a DataSource whose connections do not commit after each statement outside of a

@@ -48,6 +48,7 @@ class LockedMethods implements Leaderships {
     private final Optional<Duration> waitTime;
     private final @Nullable TransactionEnds transactions;
     private final @Nullable OnceCalls once;
+    private final @Nullable Meters meters;
 
     /** For the proxy of the container, which has no state. */
     LockedMethods() {
@@ -56,10 +57,12 @@ class LockedMethods implements Leaderships {
         this.waitTime = Optional.empty();
         this.transactions = null;
         this.once = null;
+        this.meters = null;
     }
 
     @Inject
-    LockedMethods(@Any Instance<LockClient> clients, BeanManager beans) {
+    LockedMethods(@Any Instance<LockClient> clients, Meters meters, BeanManager beans) {
+        this.meters = meters;
         Clients all = new Clients(clients);
         this.clients = all;
         this.candidates = new Candidates(new Candidates.Framework() {
@@ -89,17 +92,22 @@ class LockedMethods implements Leaderships {
 
     /** Opens the clients of all marked methods before the application's own observers run. */
     void start(@Observes @Priority(Interceptor.Priority.PLATFORM_BEFORE) Startup event, MarkedClasses classes) {
+        LockClient locks = null;
         for (Class<?> each : classes.load()) {
             for (Marked marked : MethodReader.all(each)) {
                 marked.locks().forEach(this::client);
                 if (marked.leader() != null) {
                     candidate(marked.leader());
                 }
-                LockedMethod once = marked.once();
-                if (once != null) {
-                    once(once).check(once);
+                LockedMethod onceMethod = marked.once();
+                if (onceMethod != null) {
+                    once(onceMethod).check(onceMethod);
+                    locks = client(onceMethod);
                 }
             }
+        }
+        if (locks != null) {
+            requireNonNull(once).begin(locks);
         }
     }
 
@@ -115,6 +123,9 @@ class LockedMethods implements Leaderships {
         // A leader's method that ends the container would otherwise wait for itself.
         LeaderThreads.leave();
         Leadership.closeAll(all);
+        if (once != null) {
+            once.end();
+        }
     }
 
     @Override
@@ -161,16 +172,30 @@ class LockedMethods implements Leaderships {
         LockOptions options =
                 method.waits() && waitTime.isPresent() ? method.options().waitAtMost(waitTime.get()) : method.options();
         String name = LockClient.checkName(method.lockName(call.getParameters()));
-        return method.isStage()
-                ? new StageCall(method, client, call).run(name, options)
-                : new BlockingCall(
-                                method,
-                                client,
-                                options,
-                                name,
-                                call,
-                                () -> run(methods.subList(1, methods.size()), call))
-                        .run();
+        BlockingCall blocking = new BlockingCall(
+                method, client, options, name, call, () -> run(methods.subList(1, methods.size()), call));
+        if (method.once() != null) {
+            return counted(blocking);
+        }
+        return method.isStage() ? new StageCall(method, client, call).run(name, options) : blocking.run();
+    }
+
+    /** Runs a call whose work is done once, and counts its end: its transaction, if it has its own, has ended by then. */
+    private @Nullable Object counted(BlockingCall blocking) throws Exception {
+        InvocationContext call = blocking.call();
+        OnceEnd end = null;
+        try {
+            Object result = blocking.run();
+            end = OnceEnd.noted(call);
+            return result;
+        } catch (Throwable e) {
+            end = OnceEnd.failed(call, e);
+            throw e;
+        } finally {
+            if (end != null) {
+                requireNonNull(meters).ended(blocking.name(), end);
+            }
+        }
     }
 
     /** Passes a lease or a term to the parameter that the method has for it, if it has one. */

@@ -3,14 +3,21 @@ package io.holdfast.cdi;
 import static io.holdfast.cdi.KeyTemplate.wrong;
 import static java.util.Objects.requireNonNull;
 
+import io.holdfast.LockClient;
 import io.holdfast.jdbc.JdbcOnce;
+import io.holdfast.jdbc.OnceConflictException;
+import io.holdfast.jdbc.OncePurge;
+import io.holdfast.spi.DurationText;
 import jakarta.enterprise.inject.Instance;
 import jakarta.enterprise.inject.spi.BeanManager;
 import jakarta.interceptor.InvocationContext;
 import java.lang.reflect.Type;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Duration;
+import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
@@ -20,9 +27,16 @@ import org.jspecify.annotations.Nullable;
  */
 final class OnceCalls {
 
+    private static final String PURGE_EVERY = "holdfast.idempotent.purge-every";
+
     private final TransactionEnds transactions;
     private final Instance<Object> beans;
     private final JdbcOnce keys;
+
+    /** One method for each DataSource that has keys. */
+    private final Map<String, Once> sources = new ConcurrentHashMap<>();
+
+    private volatile @Nullable OncePurge purge;
 
     OnceCalls(TransactionEnds transactions, BeanManager beans) {
         this.transactions = transactions;
@@ -56,12 +70,49 @@ final class OnceCalls {
         } catch (SQLException e) {
             throw new IllegalStateException(once.place() + ": the database cannot be asked: " + e.getMessage(), e);
         }
+        sources.putIfAbsent(once.dataSource(), once);
+    }
+
+    /**
+     * Deletes keys that were kept for long enough, of all methods that were checked, again and again until the {@link
+     * #end}.
+     *
+     * @throws IllegalArgumentException if the setting cannot be meant
+     */
+    void begin(LockClient locks) {
+        Duration every = Settings.time(PURGE_EVERY).orElse(Duration.ofHours(1));
+        if (every.isZero()) {
+            return;
+        }
+        if (every.compareTo(Duration.ofSeconds(1)) < 0) {
+            throw new IllegalArgumentException(
+                    PURGE_EVERY + ": " + DurationText.of(every) + " (expected: at least 1 s, or 0 for never)");
+        }
+        purge = OncePurge.start(every, locks, this::delete);
+    }
+
+    private int delete() throws SQLException {
+        int deleted = 0;
+        for (Once once : sources.values()) {
+            try (Connection connection = source(once).getConnection()) {
+                deleted += keys.purge(connection);
+            }
+        }
+        return deleted;
+    }
+
+    void end() {
+        OncePurge running = purge;
+        if (running != null) {
+            running.close();
+        }
     }
 
     /** Runs the method, or returns the stored result. The caller holds the lock. */
     @Nullable
     Object run(LockedMethod method, InvocationContext call) throws Exception {
         Once once = requireNonNull(method.once());
+        OnceEnd.FAILED.note(call);
         if (!transactions.isActive()) {
             throw new IllegalStateException(once.place()
                     + ": there is no transaction, with which the key would be committed (expected: @Transactional of type"
@@ -69,27 +120,32 @@ final class OnceCalls {
         }
         String key = method.lockName(call.getParameters());
         String fingerprint = once.fingerprint(call.getParameters());
+        Result result = new Result();
         try (Connection connection = source(once).getConnection()) {
             if (connection.getAutoCommit()) {
                 throw new IllegalStateException(once.place()
                         + ": the connection commits after each statement, so it does not take part in the transaction"
                         + " (expected: a DataSource that Jakarta Transactions manage)");
             }
-            Result result = new Result();
             String stored = keys.keepFor(once.keepFor()).<Exception>run(connection, key, fingerprint, inside -> {
-                result.value = call.proceed();
                 result.ran = true;
+                result.value = call.proceed();
                 return write(once, result.value);
             });
-            return result.ran ? result.value : read(once, stored);
+            Object value = result.ran ? result.value : read(once, stored);
+            (result.ran ? OnceEnd.DONE : OnceEnd.REPEATED).note(call);
+            return value;
         } catch (Throwable e) {
+            if (e instanceof OnceConflictException && !result.ran) {
+                OnceEnd.CONFLICT.note(call);
+            }
             // Also after an exception at which @Transactional commits: what JPA writes at the commit would have no key.
             transactions.setRollbackOnly();
             throw e;
         }
     }
 
-    /** What the method has returned in this call. */
+    /** What the method has returned in this call, if it ran. */
     private static final class Result {
         private @Nullable Object value;
         private boolean ran;

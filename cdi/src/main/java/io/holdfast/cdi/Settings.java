@@ -2,6 +2,7 @@ package io.holdfast.cdi;
 
 import io.holdfast.LeadershipOptions;
 import io.holdfast.LockClient;
+import io.holdfast.LockListener;
 import java.time.Duration;
 import java.time.format.DateTimeParseException;
 import java.util.Locale;
@@ -49,7 +50,7 @@ final class Settings {
     }
 
     /** Opens the client of these settings. */
-    static LockClient open() {
+    static LockClient open(Optional<LockListener> listener) {
         String store = find("holdfast.store")
                 .orElseThrow(
                         () -> new IllegalStateException("holdfast.store is not set, and there is no LockClient bean"
@@ -58,6 +59,7 @@ final class Settings {
         time("holdfast.lease-time").ifPresent(builder::leaseTime);
         time("holdfast.store-timeout").ifPresent(builder::storeTimeout);
         find("holdfast.client-name").ifPresent(builder::clientName);
+        listener.ifPresent(builder::listener);
         if (find("holdfast.startup").filter("lazy"::equals).isPresent()) {
             builder.lazy();
         }
@@ -70,7 +72,7 @@ final class Settings {
                 .orElseGet(LeadershipOptions::defaults);
     }
 
-    private static Optional<Duration> time(String name) {
+    static Optional<Duration> time(String name) {
         try {
             return duration(find(name).orElse(""));
         } catch (IllegalArgumentException e) {

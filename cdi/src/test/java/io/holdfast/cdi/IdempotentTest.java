@@ -2,15 +2,22 @@ package io.holdfast.cdi;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.holdfast.Lease;
+import io.holdfast.LockClient;
+import io.holdfast.LockTimeoutException;
 import io.holdfast.jdbc.JdbcOnce;
 import io.holdfast.jdbc.OnceConflictException;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.enterprise.context.Dependent;
 import jakarta.enterprise.inject.Produces;
 import jakarta.enterprise.inject.se.SeContainer;
 import jakarta.inject.Inject;
+import jakarta.inject.Singleton;
 import jakarta.transaction.Status;
 import jakarta.transaction.Synchronization;
 import jakarta.transaction.Transactional;
@@ -23,6 +30,7 @@ import java.sql.DriverManager;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletionStage;
@@ -47,6 +55,7 @@ class IdempotentTest {
         private static String url = "";
         private static boolean joins = true;
         private static boolean commitsByItself = true;
+        private static MeterRegistry meters = new SimpleMeterRegistry();
 
         @Inject
         OrderTest.Transactions transactions;
@@ -99,6 +108,12 @@ class IdempotentTest {
         }
 
         @Produces
+        @Singleton
+        MeterRegistry meters() {
+            return meters;
+        }
+
+        @Produces
         ObjectMapper mapper() {
             return new ObjectMapper();
         }
@@ -115,7 +130,7 @@ class IdempotentTest {
         private static int runs;
 
         @Transactional
-        @Idempotent(name = "payment", key = "{id}")
+        @Idempotent(name = "payment", key = "{id}", waitTime = "0")
         @Nullable
         Receipt settle(String id, int amount) {
             runs++;
@@ -130,6 +145,12 @@ class IdempotentTest {
         Optional<String> text(String id, int attempt) {
             runs++;
             return Optional.of(id + " " + attempt);
+        }
+
+        @Transactional
+        @Idempotent(name = "brief", key = "{0}", keepFor = "1s")
+        void brief(String id) {
+            runs++;
         }
 
         @Supports
@@ -169,6 +190,63 @@ class IdempotentTest {
             assertThat(payments.settle("a", 5)).isNotNull();
             assertThat(keys()).isEqualTo(1);
         });
+    }
+
+    @Test
+    void each_end_of_a_call_is_counted() {
+        Database.meters = new SimpleMeterRegistry();
+        run(payments -> {
+            payments.settle("a", 5);
+            payments.settle("a", 5);
+            payments.settle("a", 5);
+            assertThatThrownBy(() -> payments.settle("a", 6)).isInstanceOf(OnceConflictException.class);
+            assertThatThrownBy(() -> payments.settle("b", -1)).hasMessage("refused by the bank");
+            try (LockClient other = LockClient.connect("memory:once");
+                    Lease held = other.tryAcquire("payment:c").orElseThrow()) {
+                assertThatThrownBy(() -> payments.settle("c", 5)).isInstanceOf(LockTimeoutException.class);
+                assertThat(held.isValid()).isTrue();
+            }
+        });
+        assertThat(List.of("done", "repeated", "conflict", "failed", "busy"))
+                .map(outcome -> Database.meters
+                        .get("holdfast.once")
+                        .tags("name", "payment", "outcome", outcome)
+                        .counter()
+                        .count())
+                .containsExactly(1.0, 2.0, 1.0, 1.0, 1.0);
+        assertThat(Database.meters
+                        .get("holdfast.lock.acquire")
+                        .tags("name", "payment", "kind", "lock", "outcome", "acquired")
+                        .timer()
+                        .count())
+                .isEqualTo(5);
+    }
+
+    @Test
+    void keys_that_were_kept_for_long_enough_are_purged() {
+        System.setProperty("holdfast.idempotent.purge-every", "1s");
+        try {
+            run(payments -> {
+                payments.settle("a", 5);
+                payments.brief("b");
+                await().atMost(Duration.ofMinutes(1)).until(() -> keys() == 1);
+                payments.settle("a", 5);
+                assertThat(Payments.runs).isEqualTo(2);
+            });
+        } finally {
+            System.clearProperty("holdfast.idempotent.purge-every");
+        }
+    }
+
+    @Test
+    void a_time_between_purges_that_cannot_be_meant_fails_the_start() {
+        System.setProperty("holdfast.idempotent.purge-every", "999ms");
+        try {
+            assertThatThrownBy(() -> run(payments -> {}))
+                    .hasStackTraceContaining("holdfast.idempotent.purge-every: 999 ms (expected: at least 1 s, or 0");
+        } finally {
+            System.clearProperty("holdfast.idempotent.purge-every");
+        }
     }
 
     @Test

@@ -38,7 +38,7 @@ class OrderTest {
     /** What happened, with the names that were held then. */
     private static final List<String> seen = new ArrayList<>();
 
-    /** A transaction manager for one thread. */
+    /** A transaction manager for one thread at a time; the others have no transaction. */
     @ApplicationScoped
     static class Transactions implements TransactionSynchronizationRegistry {
 
@@ -47,11 +47,11 @@ class OrderTest {
 
         private final Map<Object, Object> resources = new HashMap<>();
         private final List<Synchronization> synchronizations = new ArrayList<>();
-        private int status = Status.STATUS_NO_TRANSACTION;
+        private final ThreadLocal<Integer> status = ThreadLocal.withInitial(() -> Status.STATUS_NO_TRANSACTION);
 
         boolean begin() {
-            boolean begins = status == Status.STATUS_NO_TRANSACTION;
-            status = Status.STATUS_ACTIVE;
+            boolean begins = status.get() == Status.STATUS_NO_TRANSACTION;
+            status.set(Status.STATUS_ACTIVE);
             return begins;
         }
 
@@ -67,7 +67,7 @@ class OrderTest {
                 why = e;
             }
             seen.add((result == Status.STATUS_COMMITTED ? "commit " : "rollback ") + held(client));
-            status = Status.STATUS_NO_TRANSACTION;
+            status.remove();
             for (Synchronization each : synchronizations) {
                 each.afterCompletion(result);
             }
@@ -80,7 +80,7 @@ class OrderTest {
 
         @Override
         public Object getTransactionKey() {
-            return status == Status.STATUS_ACTIVE ? this : null;
+            return status.get() == Status.STATUS_ACTIVE ? this : null;
         }
 
         @Override
@@ -100,7 +100,7 @@ class OrderTest {
 
         @Override
         public int getTransactionStatus() {
-            return status;
+            return status.get();
         }
 
         @Override

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.holdfast.LockClient;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -26,7 +27,7 @@ class SettingsTest {
     @Test
     void they_make_the_client() {
         set(Map.of("store", " memory:settings ", "lease-time", "20s", "client-name", "billing"));
-        try (LockClient client = Settings.open()) {
+        try (LockClient client = Settings.open(Optional.empty())) {
             assertThat(client.describeStore()).contains("memory");
             assertThat(client.acquireAsync("x").toCompletableFuture().join().remaining())
                     .isBetween(Duration.ofSeconds(10), Duration.ofSeconds(20));
@@ -36,7 +37,7 @@ class SettingsTest {
     @Test
     void one_that_cannot_be_used_is_named() {
         set(Map.of("store", "memory:settings", "lease-time", "20"));
-        assertThatThrownBy(Settings::open)
+        assertThatThrownBy(() -> Settings.open(Optional.empty()))
                 .hasMessage(
                         "holdfast.lease-time: \"20\" (expected: a number with its unit, for example 500ms, 10s or 5m)");
     }
