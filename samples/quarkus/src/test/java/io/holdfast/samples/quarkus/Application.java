@@ -75,12 +75,20 @@ final class Application implements AutoCloseable {
     }
 
     static CompletableFuture<String> post(int port, String path) {
-        return HTTP.sendAsync(
-                        HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path))
-                                .POST(HttpRequest.BodyPublishers.noBody())
-                                .build(),
-                        HttpResponse.BodyHandlers.ofString())
+        return send(request(port, path).POST(HttpRequest.BodyPublishers.noBody()))
                 .thenApply(HttpResponse::body);
+    }
+
+    static String get(int port, String path) {
+        return send(request(port, path)).join().body();
+    }
+
+    static HttpRequest.Builder request(int port, String path) {
+        return HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path));
+    }
+
+    static CompletableFuture<HttpResponse<String>> send(HttpRequest.Builder request) {
+        return HTTP.sendAsync(request.build(), HttpResponse.BodyHandlers.ofString());
     }
 
     /** Asks the application to end, as a platform does. */

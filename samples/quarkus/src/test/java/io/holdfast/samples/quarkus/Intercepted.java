@@ -11,10 +11,13 @@ import jakarta.inject.Inject;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.util.List;
+import java.util.Set;
 
 /** Prints which methods Quarkus intercepts: docs/cdi.md says it in a table. ContainerTest of holdfast-cdi asks Weld. */
 @ApplicationScoped
 public class Intercepted {
+
+    private static final Set<String> LOCKS = Set.of("inherited", "overridden", "own", "job");
 
     public static class Parent {
 
@@ -25,6 +28,8 @@ public class Intercepted {
             return client.localLocks().stream()
                     .filter(lock -> lock.lease().isPresent())
                     .map(LocalLock::name)
+                    // Where the start takes long, the jobs of the application run already.
+                    .filter(LOCKS::contains)
                     .toList();
         }
 

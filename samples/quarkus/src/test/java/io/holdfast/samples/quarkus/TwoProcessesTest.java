@@ -9,6 +9,8 @@ import io.holdfast.testkit.servers.PostgresServer;
 import io.holdfast.testkit.servers.RedisServer;
 import java.io.IOException;
 import java.io.OutputStream;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
@@ -25,6 +27,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.jar.JarEntry;
 import java.util.jar.JarOutputStream;
+import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -104,6 +107,31 @@ class TwoProcessesTest {
                 .isEqualTo("The bank refuses the amount");
         assertThat(count(database, "payments")).isEqualTo(1);
         assertThat(count(database, "holdfast_once")).isEqualTo(1);
+
+        String first = charge(ports[0], "c-1", 5).body();
+        assertThat(first).startsWith("{\"id\":\"c-1\",\"amount\":5,\"process\":");
+        assertThat(charge(ports[1], "c-1", 5).body()).isEqualTo(first);
+        assertThat(charge(ports[1], "c-1", 6).statusCode()).isEqualTo(422);
+        assertThat(charge(ports[1], "", 5).statusCode()).isEqualTo(400);
+        assertThat(count(database, "payments")).isEqualTo(2);
+
+        String meters = Application.get(ports[0], "/q/metrics") + Application.get(ports[1], "/q/metrics");
+        assertThat(meters)
+                .contains("holdfast_lock_acquire_seconds_count{kind=\"lock\",name=\"payment\",outcome=\"acquired\"}");
+        assertThat(Pattern.compile("holdfast_once_calls_total\\{name=\"payment\",outcome=\"done\"} (\\S+)")
+                        .matcher(meters)
+                        .results()
+                        .mapToDouble(found -> Double.parseDouble(found.group(1)))
+                        .sum())
+                .isEqualTo(2);
+    }
+
+    private static HttpResponse<String> charge(int port, String key, int amount) {
+        return Application.send(Application.request(port, "/charges")
+                        .header("Idempotency-Key", key)
+                        .header("Content-Type", "application/json")
+                        .POST(HttpRequest.BodyPublishers.ofString("{\"amount\":" + amount + "}")))
+                .join();
     }
 
     /** The leader ends as a platform ends it, and the other process leads. */
@@ -140,7 +168,7 @@ class TwoProcessesTest {
         return answers.stream().map(CompletableFuture::join).toList();
     }
 
-    private static int count(Connection database, String table) throws SQLException {
+    static int count(Connection database, String table) throws SQLException {
         try (Statement statement = database.createStatement();
                 ResultSet rows = statement.executeQuery("SELECT COUNT(*) FROM " + table)) {
             assertThat(rows.next()).isTrue();
