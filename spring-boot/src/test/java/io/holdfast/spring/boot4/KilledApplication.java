@@ -7,6 +7,7 @@ import io.holdfast.spring.boot.HoldfastAutoConfiguration;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
+import java.io.PrintStream;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.nio.charset.StandardCharsets;
@@ -44,6 +45,15 @@ public class KilledApplication {
 
     private static final int CALLS_MAX = 20;
 
+    /** The test reads it. */
+    @SuppressWarnings("SystemOut")
+    private static final PrintStream OUTPUT = System.out;
+
+    static {
+        // A logger may write to System.out, for example of a lease that a busy machine has lost.
+        System.setOut(System.err);
+    }
+
     record Receipt(String payment, String attempt) {}
 
     /** The steps of the call of a thread. Each statement is two: before and after it. */
@@ -77,10 +87,9 @@ public class KilledApplication {
         }
     }
 
-    @SuppressWarnings("SystemOut") // read by the test
     private static void say(String line) {
         // The test knows by the dot that the line is whole.
-        System.out.println(line.lines().findFirst().orElse("") + ".");
+        OUTPUT.println(line.lines().findFirst().orElse("") + ".");
     }
 
     public static class Payments {
