@@ -5,6 +5,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ForkJoinWorkerThread;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
@@ -50,8 +51,12 @@ public final class StageWait {
      * @throws java.util.concurrent.CancellationException if the stage was cancelled
      */
     public static <T extends @Nullable Object> T join(CompletionStage<T> stage) {
-        awaitUninterruptibly(stage, Duration.ofNanos(Long.MAX_VALUE));
-        return stage.toCompletableFuture().join();
+        CompletableFuture<T> future = stage.toCompletableFuture();
+        // Other threads can wait for the future alone, which costs less than a latch.
+        if (Thread.currentThread() instanceof ForkJoinWorkerThread) {
+            awaitUninterruptibly(future, Duration.ofNanos(Long.MAX_VALUE));
+        }
+        return future.join();
     }
 
     /**

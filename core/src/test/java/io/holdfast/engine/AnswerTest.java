@@ -121,9 +121,12 @@ class AnswerTest extends EngineFixture {
     private static Thread waiting(FutureTask<?> call) {
         Thread thread = new Thread(call);
         thread.start();
-        await().until(() ->
-                thread.getState() == Thread.State.WAITING || thread.getState() == Thread.State.TIMED_WAITING);
+        await().until(() -> isWaiting(thread));
         return thread;
+    }
+
+    private static boolean isWaiting(Thread thread) {
+        return thread.getState() == Thread.State.WAITING || thread.getState() == Thread.State.TIMED_WAITING;
     }
 
     /** Answers whatever is asked, one command after the other. */
@@ -193,7 +196,7 @@ class AnswerTest extends EngineFixture {
         Thread thread = waiting(interrupted);
         thread.interrupt();
         // The flag is taken by the wait, which goes on.
-        await().until(() -> !thread.isInterrupted() && thread.getState() == Thread.State.TIMED_WAITING);
+        await().until(() -> !thread.isInterrupted() && isWaiting(thread));
         assertThat(interrupted.isDone()).isFalse();
         answerUntil(interrupted);
         assertThat(interrupted.get()).isTrue();
