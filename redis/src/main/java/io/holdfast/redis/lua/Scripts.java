@@ -16,7 +16,6 @@ import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -122,27 +121,27 @@ public final class Scripts {
     public CompletionStage<ScriptReply> run(
             RedisClusterAsyncCommands<String, String> commands, LuaScript script, String[] keys, String[] args) {
         Forms now = forms;
-        Supplier<CompletionStage<ScriptReply>> byText =
-                () -> dispatch(commands, CommandType.EVAL, script.text(head, now.allowed.pushes()), keys, args);
-        if (!now.allowed.digests()) {
-            return byText.get();
-        }
-        String digest = Objects.requireNonNull(now.digests.get(script));
-        return dispatch(commands, CommandType.EVALSHA, digest, keys, args)
-                .exceptionallyCompose(error -> RedisErrors.unwrap(error) instanceof RedisNoScriptException
-                        ? byText.get()
-                        : CompletableFuture.failedFuture(error));
+        boolean byDigest = now.allowed.digests();
+        return dispatch(commands, now, byDigest, script, keys, args)
+                .exceptionallyCompose(error -> byDigest && RedisErrors.unwrap(error) instanceof RedisNoScriptException
+                        ? dispatch(commands, now, false, script, keys, args)
+                        : CompletableFuture.failedFuture(error))
+                .thenApply(ScriptReply::new);
     }
 
-    private static CompletionStage<ScriptReply> dispatch(
+    private CompletionStage<List<Object>> dispatch(
             RedisClusterAsyncCommands<String, String> commands,
-            CommandType command,
-            String script,
+            Forms now,
+            boolean byDigest,
+            LuaScript script,
             String[] keys,
             String[] args) {
-        return commands.<List<Object>>dispatch(
-                        command, new NestedMultiOutput<>(StringCodec.UTF8), new ScriptArgs(script, keys, args))
-                .thenApply(ScriptReply::new);
+        String sent =
+                byDigest ? Objects.requireNonNull(now.digests.get(script)) : script.text(head, now.allowed.pushes());
+        return commands.dispatch(
+                byDigest ? CommandType.EVALSHA : CommandType.EVAL,
+                new NestedMultiOutput<>(StringCodec.UTF8),
+                new ScriptArgs(sent, keys, args));
     }
 
     /** Sends nothing from now on. */
@@ -170,12 +169,19 @@ public final class Scripts {
         }
 
         void send() {
+            Forms now = forms;
+            send(now, now.allowed.digests());
+        }
+
+        /** @param byDigest false for a script that the server has forgotten, or a server without EVALSHA */
+        private void send(Forms now, boolean byDigest) {
             if (closed) {
                 outcome.completeExceptionally(errors.closed(null));
                 return;
             }
             try {
-                run(connections.commands(), script, keys, args).whenComplete(this::answered);
+                dispatch(connections.commands(), now, byDigest, script, keys, args)
+                        .whenComplete((reply, error) -> answered(now, byDigest, reply, error));
             } catch (RuntimeException e) {
                 // The driver was shut down in the meantime: it throws for nothing else.
                 outcome.completeExceptionally(errors.closed(e));
@@ -185,8 +191,12 @@ public final class Scripts {
             }
         }
 
-        private void answered(@Nullable ScriptReply reply, @Nullable Throwable error) {
+        private void answered(Forms now, boolean byDigest, @Nullable List<Object> reply, @Nullable Throwable error) {
             Throwable cause = RedisErrors.unwrap(error);
+            if (byDigest && cause instanceof RedisNoScriptException) {
+                send(now, false);
+                return;
+            }
             if (cause != null) {
                 connections.failed(keys[0], cause);
                 if (mayPass(cause)) {
@@ -202,7 +212,7 @@ public final class Scripts {
             }
             errors.executed();
             try {
-                decoder.decode(reply, outcome);
+                decoder.decode(new ScriptReply(reply), outcome);
             } catch (Throwable e) {
                 outcome.completeExceptionally(errors.of(e));
             }
