@@ -12,6 +12,7 @@ import io.lettuce.core.SslOptions;
 import io.lettuce.core.TimeoutOptions;
 import io.lettuce.core.event.Event;
 import io.lettuce.core.event.EventBus;
+import io.lettuce.core.protocol.CommandHandler;
 import io.lettuce.core.protocol.ConnectionWatchdog;
 import io.lettuce.core.protocol.RedisHandshakeHandler;
 import io.lettuce.core.pubsub.PubSubCommandHandler;
@@ -25,7 +26,6 @@ import io.netty.bootstrap.Bootstrap;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
-import io.netty.handler.flush.FlushConsolidationHandler;
 import io.netty.handler.timeout.IdleStateEvent;
 import io.netty.handler.timeout.IdleStateHandler;
 import java.net.InetSocketAddress;
@@ -57,13 +57,6 @@ public final class Driver {
     private static final Duration CLOSE_AT_MOST = Duration.ofSeconds(2);
 
     private static final Duration RECONNECT_MAX = Duration.ofSeconds(1);
-
-    /**
-     * How many ready commands go to the socket in one write, the driver's most expensive step; no command waits for
-     * another to become ready. With a much larger number, client and server take turns instead of working at the same
-     * time.
-     */
-    private static final int WRITTEN_TOGETHER = 8;
 
     private final ClientResources resources;
 
@@ -230,7 +223,9 @@ public final class Driver {
         @Override
         public void afterChannelInitialized(Channel channel) {
             users.afterChannelInitialized(channel);
-            channel.pipeline().addFirst(new FlushConsolidationHandler(WRITTEN_TOGETHER, true));
+            channel.pipeline()
+                    .addFirst(new WritesTogether(
+                            channel.pipeline().get(CommandHandler.class).getStack()));
             channel.pipeline().addFirst(new CloseWhenSilent(silence));
             channel.pipeline().addFirst(new BeforeCommands());
             channels.add(channel);
