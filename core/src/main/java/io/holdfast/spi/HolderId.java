@@ -27,7 +27,7 @@ public final class HolderId {
      * @param number the number of the acquisition, unique in this client
      */
     public static String of(String clientId, long number) {
-        return clientId + ':' + Long.toString(number, RADIX);
+        return clientId.concat(":").concat(Long.toString(number, RADIX));
     }
 
     /** Returns the id of the client that made this holder id; empty if no client of Holdfast did. */

@@ -20,7 +20,7 @@ public record LockKeys(String namePrefix, String internalPrefix) {
      * @throws StoreException if the key is among Holdfast's internal keys: the lock would make other locks unusable
      */
     public String of(String name) {
-        String key = areNames() ? name : namePrefix + name;
+        String key = areNames() ? name : namePrefix.concat(name);
         if (isInternal(key, internalPrefix)) {
             // The internal prefix is longer: a name prefix that contains it is refused when a store is configured.
             String beginning = (internalPrefix + ":").substring(namePrefix.length());

@@ -99,7 +99,7 @@ public final class RedisKeys {
 
     /** Returns the key of the counter that makes the bases of this lock. */
     public String counter(String name) {
-        return countsPerSlot ? prefix + ":b:{" + slotTag(slot(name)) + "}" : prefix + ":b";
+        return countsPerSlot ? prefix + ":b:{" + slotTag(slot(name)) + "}" : prefix.concat(":b");
     }
 
     /** Returns lock, register, waiting, sequence and birth: the {@code KEYS} of most scripts of a quorum's member. */
