@@ -52,7 +52,7 @@ final class PairCases {
 
         @Override
         public List<Integer> sizes(Profile profile) {
-            return profile.isShort() ? List.of(1, 64) : List.of(1, 8, 64);
+            return List.of(1, 8, 64);
         }
 
         @Override

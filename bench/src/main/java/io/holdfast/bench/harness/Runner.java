@@ -26,7 +26,8 @@ public final class Runner {
             HeldCase.PERMITS,
             new TimeCases.Churn(),
             new TimeCases.Killed(),
-            new TimeCases.Cold(),
+            TimeCases.COLD,
+            TimeCases.YOUNG,
             new TimeCases.VirtualThreads());
 
     private final Profile profile;

@@ -15,6 +15,12 @@ import java.util.Map;
  */
 final class TimeCases {
 
+    /** One thread, beside plain Lettuce and Redisson. */
+    static final Case COLD = new Cold("cold", List.of("holdfast", "lettuce", "redisson"), 1);
+
+    /** Many threads, beside what they do without the engine. */
+    static final Case YOUNG = new Cold("young", List.of("holdfast", "lettuce", "lettuce-scripts"), 64);
+
     private TimeCases() {}
 
     /** 2,000 pairs a second on 100 names, and then none; the size is the rate. */
@@ -78,21 +84,16 @@ final class TimeCases {
      * A JVM that was never warm: its first pair, and what it does in its first ten seconds; the size is the number of
      * threads.
      */
-    static final class Cold implements Case {
-
-        @Override
-        public String id() {
-            return "cold";
-        }
+    record Cold(String id, List<String> measured, int threads) implements Case {
 
         @Override
         public List<String> peers(Profile profile) {
-            return List.of("holdfast", "lettuce", "redisson");
+            return measured;
         }
 
         @Override
         public List<Integer> sizes(Profile profile) {
-            return List.of(1);
+            return List.of(threads);
         }
 
         @Override
@@ -108,6 +109,7 @@ final class TimeCases {
             used.get(0)
                     .send(Message.of("cold")
                             .with("name", bench.freshName())
+                            .with("threads", size)
                             .with("began", began)
                             .with("seconds", bench.profile().name().equals("smoke") ? 1 : 10));
             Message answer = bench.await(used).get(0);

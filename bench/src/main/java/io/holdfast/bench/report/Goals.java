@@ -19,8 +19,13 @@ final class Goals extends GoalLines {
 
     List<Line> lines() {
         commands();
-        pairs("1 thread, own name", "uncontended", 1, 0.9, 1);
-        pairs("64 threads, own names", "uncontended", 64, 0.8, 5);
+        pairs("1 thread, own name", "uncontended", 1, 0.95, 1);
+        pairs("8 threads, own names", "uncontended", 8, 1, 1);
+        atMost(
+                "8 threads, own names: p50, × plain Lettuce with SET NX",
+                1.1,
+                results.ratio("uncontended", 8, "p50us", US, "lettuce"));
+        pairs("64 threads, own names", "uncontended", 64, 1, 5);
         pairs("async, 1,000 in flight", "async", 1_000, 0.6, 5);
         for (int threads : results.sizes("one-name")) {
             oneName(threads);
@@ -207,10 +212,19 @@ final class Goals extends GoalLines {
         inform(
                 "cold JVM: pairs in the first ten seconds, × Redisson",
                 results.ratio("cold", 1, "in10s", US, "redisson"));
+        young("lettuce", "plain Lettuce with SET NX");
+        young("lettuce-scripts", "plain Lettuce with the same scripts");
         atMost(
                 "10,000 virtual threads on 100 names: time, × the best peer",
                 0.5,
                 best("virtual-threads", 10_000, "seconds", ratio -> 1 / ratio, Double.NaN));
+    }
+
+    private void young(String peer, String what) {
+        atLeast(
+                "young JVM, 64 threads: pairs in the first ten seconds, × " + what,
+                0.9,
+                results.ratio("young", 64, "in10s", US, peer));
     }
 
     /** Returns the ratio of Holdfast's figure to the best figure of Redisson and the other real peers. */

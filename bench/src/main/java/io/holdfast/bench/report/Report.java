@@ -105,6 +105,8 @@ public final class Report {
                 "least per process",
                 "clientCpuUs",
                 "client CPU µs/acq.");
+        Map<String, String> cold =
+                columns("firstMs", "first pair ms", "in1s", "pairs in 1 s", "in3s", "in 3 s", "in10s", "in 10 s");
         return List.of(
                 new Table(
                         "counted",
@@ -215,15 +217,8 @@ public final class Report {
                         "cold",
                         "Cold start: time from the start of the JVM to the first pair, and pairs from then on",
                         "threads",
-                        columns(
-                                "firstMs",
-                                "first pair ms",
-                                "in1s",
-                                "pairs in 1 s",
-                                "in3s",
-                                "in 3 s",
-                                "in10s",
-                                "in 10 s")),
+                        cold),
+                new Table("young", "Young JVM: the same with many threads, a name for each", "threads", cold),
                 new Table(
                         "virtual-threads",
                         "Virtual threads, one pair each, on 100 names",
