@@ -158,6 +158,7 @@ final class ZooKeeperBench {
         long requests = window.after() - window.before();
         Map<String, Double> figures = window.figures();
         figures.put("requests", requests / window.acquisitions());
+        figures.put("clientCpuUs", Bench.sum(window.answers(), "cpuNs") / 1_000 / window.acquisitions());
         double violations = figures.getOrDefault("violations", 0.0);
         if (question.kind() == Kind.PERMIT) {
             violations += PermitsCase.tooMany(window.journals());
