@@ -74,7 +74,7 @@ import org.jspecify.annotations.Nullable;
  * #acquireRead(String) acquireRead} and {@link #acquireWrite(String) acquireWrite} have the forms of the first two rows.
  *
  * <p>A lock says "not at the same time". For work that must be done once, whenever it is asked for again, see {@code
- * JdbcOnce} of the module holdfast-jdbc, and {@code @Idempotent} in Spring.
+ * JdbcOnce} of the module holdfast-jdbc, {@code @Idempotent} in Spring, and {@link #once} where there is no database.
  *
  * <p>All asynchronous forms throw a mistake of the caller (null, a bad name or length) at once; every other outcome (a
  * closed client, a failing store, a wait that ended) completes the stage. Dependents that are added by {@code …Async}
@@ -155,6 +155,14 @@ public final class LockClient extends ReadWriteForms implements AutoCloseable {
      */
     public DistributedReadWriteLock getReadWriteLock(String name) {
         return new ThreadReadWriteLock(() -> engine, name);
+    }
+
+    /**
+     * Returns work that is done once for each key, with the results in this client's store: at least once after a
+     * crash. Costs no command. With a database, {@code JdbcOnce} of the module holdfast-jdbc does it exactly once.
+     */
+    public StoreOnce once() {
+        return new StoreOnce(this, () -> engine);
     }
 
     /** Campaigns as {@link #leadership(String, LeadershipListener, LeadershipOptions)} does, with default options. */

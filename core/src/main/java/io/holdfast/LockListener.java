@@ -71,7 +71,7 @@ public interface LockListener {
      *
      * @param name the lock name, or one of them if the command is for several
      * @param command {@code acquire}, {@code renew}, {@code release}, {@code abandon}, {@code inspect}, {@code
-     *     force_release}, {@code health} or {@code diagnose}
+     *     force_release}, {@code find_record}, {@code keep_record}, {@code health} or {@code diagnose}
      */
     default void storeFailed(String name, String command, StoreException cause) {}
 

@@ -24,7 +24,7 @@ import java.lang.annotation.Target;
  *
  * <p>A second call waits for the first: up to {@link #waitTime}, and then throws {@link
  * io.holdfast.LockTimeoutException}. A call whose key was used with another {@link #fingerprint} throws {@link
- * io.holdfast.jdbc.OnceConflictException} and runs nothing.
+ * io.holdfast.OnceConflictException} and runs nothing.
  *
  * <p>Texts are stored as they are, and other results as JSON by the ObjectMapper bean of Jackson 2, by the method's
  * generic return type. Methods that return nothing, null or an {@code Optional} work, too. A result that cannot be read

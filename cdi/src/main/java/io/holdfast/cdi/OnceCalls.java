@@ -4,8 +4,8 @@ import static io.holdfast.cdi.KeyTemplate.wrong;
 import static java.util.Objects.requireNonNull;
 
 import io.holdfast.LockClient;
+import io.holdfast.OnceConflictException;
 import io.holdfast.jdbc.JdbcOnce;
-import io.holdfast.jdbc.OnceConflictException;
 import io.holdfast.jdbc.OncePurge;
 import io.holdfast.spi.DurationText;
 import jakarta.enterprise.inject.Instance;

@@ -8,6 +8,7 @@ import io.holdfast.spi.CardStore;
 import io.holdfast.spi.Finding;
 import io.holdfast.spi.ForceReply;
 import io.holdfast.spi.LockStore;
+import io.holdfast.spi.RecordStore;
 import io.holdfast.spi.ReleaseReply;
 import io.holdfast.spi.ReleaseRequest;
 import io.holdfast.spi.RenewAnswers;
@@ -160,6 +161,12 @@ class GuardedStore implements LockStore {
         return get().cards();
     }
 
+    /** Returns the records of the store, with errors that are reported as those of its other commands. */
+    @Override
+    public Optional<RecordStore> records() {
+        return get().records().map(Records::new);
+    }
+
     @Override
     public CompletionStage<List<Finding>> diagnose(String name) {
         return observed("diagnose", name, () -> get().diagnose(name));
@@ -247,5 +254,24 @@ class GuardedStore implements LockStore {
             check.accept(reply);
             return reply;
         });
+    }
+
+    private final class Records implements RecordStore {
+
+        private final RecordStore records;
+
+        Records(RecordStore records) {
+            this.records = records;
+        }
+
+        @Override
+        public CompletionStage<Optional<String>> find(String name) {
+            return observed("find_record", name, () -> records.find(name));
+        }
+
+        @Override
+        public CompletionStage<Boolean> keep(String name, String holderId, String text, Duration keepFor) {
+            return observed("keep_record", name, () -> records.keep(name, holderId, text, keepFor));
+        }
     }
 }

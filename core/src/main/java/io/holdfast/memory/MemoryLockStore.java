@@ -10,6 +10,7 @@ import io.holdfast.spi.CardStore;
 import io.holdfast.spi.ForceReply;
 import io.holdfast.spi.HolderId;
 import io.holdfast.spi.LockStore;
+import io.holdfast.spi.RecordStore;
 import io.holdfast.spi.ReleaseReply;
 import io.holdfast.spi.ReleaseRequest;
 import io.holdfast.spi.RenewReply;
@@ -127,6 +128,11 @@ public final class MemoryLockStore implements LockStore {
     }
 
     @Override
+    public Optional<RecordStore> records() {
+        return pools == null ? Optional.empty() : Optional.of(new MemoryRecords(server));
+    }
+
+    @Override
     public Optional<LockStore> pools() {
         return Optional.ofNullable(pools);
     }
@@ -233,6 +239,7 @@ public final class MemoryLockStore implements LockStore {
         private final Names locks = new Names(this); // by lock
         private final Names pools = new Names(this); // by lock
         private final Map<String, MemoryCards.Card> cards = new HashMap<>(); // by lock
+        private final MemoryRecords.Table records = new MemoryRecords.Table(); // by lock
         private long lastBase; // by lock; one for all names, so that a forgotten name cannot go back
 
         public Server(TimeSource time) {
@@ -268,6 +275,16 @@ public final class MemoryLockStore implements LockStore {
                 cards.values().removeIf(card -> card.untilNanos() - now <= 0);
                 return command.apply(cards);
             }));
+        }
+
+        /** Runs a command on the records. */
+        <T> CompletionStage<T> onRecords(Function<MemoryRecords.Table, T> command) {
+            return execute(() -> command.apply(records));
+        }
+
+        /** Called under the lock. */
+        boolean isHeldBy(String lock, String holderId) {
+            return holderId.equals(locks.decide(lock, NameDecision::inspectLock).holder());
         }
 
         private <T extends @Nullable Object> CompletionStage<T> execute(Supplier<T> command) {

@@ -182,6 +182,11 @@ public interface LockStore extends AutoCloseable {
         return Optional.empty();
     }
 
+    /** Returns where this store keeps the records of work that is done once; empty if it keeps none. */
+    default Optional<RecordStore> records() {
+        return Optional.empty();
+    }
+
     /**
      * Looks at the servers of this store: version, settings that endanger locks, missing rights, clocks, and the keys
      * of one lock. For people, when they set up a store or look for a fault. What cannot be found out is a finding,

@@ -2,6 +2,7 @@ package io.holdfast.jdbc;
 
 import static java.util.Objects.requireNonNull;
 
+import io.holdfast.OnceConflictException;
 import io.holdfast.spi.Finding;
 import java.sql.Connection;
 import java.sql.PreparedStatement;

@@ -3,6 +3,7 @@ package io.holdfast.jdbc;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.holdfast.OnceConflictException;
 import java.io.IOException;
 import java.sql.Connection;
 import java.sql.ResultSet;

@@ -381,7 +381,7 @@ class ArchitectureTest {
     }
 
     private static final List<String> DOOR =
-            List.of("LockClient", "AcquireForms", "TaskForms", "ReadWriteForms", "Permits", "LockOptions");
+            List.of("LockClient", "AcquireForms", "TaskForms", "ReadWriteForms", "Permits", "StoreOnce", "LockOptions");
 
     private static ArchRule noLookInside(DescribedPredicate<JavaClass> where) {
         return noClasses().that(where).should().dependOnClassesThat(resideInAnyPackage(HIDDEN));

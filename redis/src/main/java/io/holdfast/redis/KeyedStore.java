@@ -9,6 +9,7 @@ import io.holdfast.spi.CardStore;
 import io.holdfast.spi.Finding;
 import io.holdfast.spi.ForceReply;
 import io.holdfast.spi.LockStore;
+import io.holdfast.spi.RecordStore;
 import io.holdfast.spi.ReleaseReply;
 import io.holdfast.spi.ReleaseRequest;
 import io.holdfast.spi.RenewAnswers;
@@ -138,6 +139,11 @@ final class KeyedStore implements LockStore {
     }
 
     @Override
+    public Optional<RecordStore> records() {
+        return below.records().map(Records::new);
+    }
+
+    @Override
     public Optional<LockStore> pools() {
         if (pools.get() == null) {
             below.pools()
@@ -179,5 +185,24 @@ final class KeyedStore implements LockStore {
 
     private RenewRequest keyed(RenewRequest request) {
         return request.named(keys.of(request.name()));
+    }
+
+    private final class Records implements RecordStore {
+
+        private final RecordStore records;
+
+        Records(RecordStore records) {
+            this.records = records;
+        }
+
+        @Override
+        public CompletionStage<Optional<String>> find(String name) {
+            return StageGuard.begin(() -> records.find(keys.of(name)));
+        }
+
+        @Override
+        public CompletionStage<Boolean> keep(String name, String holderId, String text, Duration keepFor) {
+            return StageGuard.begin(() -> records.keep(keys.of(name), holderId, text, keepFor));
+        }
     }
 }

@@ -6,6 +6,7 @@ import io.holdfast.Lease;
 import io.holdfast.LockClient;
 import io.holdfast.spi.AcquireRequest;
 import io.holdfast.spi.LockStore;
+import io.holdfast.spi.RecordStore;
 import io.holdfast.spi.ReleaseRequest;
 import io.holdfast.spi.RenewRequest;
 import io.holdfast.testkit.contract.RecordingListener;
@@ -143,6 +144,10 @@ class LeastRightsTest {
                 String held = a.hold(name);
                 String waiting = b.queue(name);
                 a.renew(name, held, 30_000);
+                RecordStore records = a.store.records().orElseThrow();
+                assertThat(TestClient.get(records.keep(name, held, "done", Duration.ofMinutes(1))))
+                        .isTrue();
+                assertThat(TestClient.get(records.find(name))).contains("done");
                 a.release(name, held);
                 b.await("granted " + name + " " + waiting, 5_000);
                 b.acquire(name, waiting, 30_000, true);

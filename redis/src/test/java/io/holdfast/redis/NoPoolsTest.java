@@ -13,7 +13,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The mode {@code commands} and RedLock have no permits and no read-write locks, and say so in one sentence. */
+/** The mode {@code commands} and RedLock have no permits, no read-write locks and no {@code once}, and say so in one sentence. */
 class NoPoolsTest {
 
     private static ThreeServers servers;
@@ -42,6 +42,19 @@ class NoPoolsTest {
             }
             // A lock works there.
             locks.acquire("export").release();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"commands", "redlock"})
+    void work_that_is_done_once_is_refused_before_it_is_done(String kind) {
+        try (LockClient locks = LockClient.connect(servers.uri(kind, ""))) {
+            assertThatThrownBy(() -> locks.once().run("payment:1", "", lease -> {
+                        throw new AssertionError("done");
+                    }))
+                    .isInstanceOf(LockStoreException.class)
+                    .hasMessageContaining("keeps no results of work that is done once (expected: Redis in mode lua,");
+            assertThat(locks.inspect("payment:1").isLocked()).isFalse();
         }
     }
 

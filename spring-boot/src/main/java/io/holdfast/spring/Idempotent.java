@@ -23,7 +23,7 @@ import org.springframework.core.annotation.AliasFor;
  *
  * <p>A second call waits for the first as with {@link Locked}: up to {@link #waitTime}, and then throws {@link
  * io.holdfast.LockTimeoutException}. A call whose key was used with another {@link #fingerprint} throws {@link
- * io.holdfast.jdbc.OnceConflictException} and runs nothing.
+ * io.holdfast.OnceConflictException} and runs nothing.
  *
  * <p>The result is stored as JSON by the ObjectMapper bean, by the method's generic return type. Methods that return
  * nothing, null or an {@code Optional} work, too. A result that cannot be read back fails the first call. Methods that

@@ -15,6 +15,7 @@ import io.holdfast.spi.AcquireRequest;
 import io.holdfast.spi.ForceReply;
 import io.holdfast.spi.HolderId;
 import io.holdfast.spi.LockStore;
+import io.holdfast.spi.RecordStore;
 import io.holdfast.spi.ReleaseReply;
 import io.holdfast.spi.ReleaseRequest;
 import io.holdfast.spi.RenewAnswers;
@@ -128,6 +129,11 @@ public final class LuaLockStore implements LockStore {
                     null, new LuaLockStore(parts.ofPools(), redissonSeen, replicated, refusedToPools, () -> {}));
         }
         return Optional.ofNullable(pools.get());
+    }
+
+    @Override
+    public Optional<RecordStore> records() {
+        return parts.areOfPools() ? Optional.empty() : Optional.of(new LuaRecords(parts.allKeys(), scripts));
     }
 
     @Override

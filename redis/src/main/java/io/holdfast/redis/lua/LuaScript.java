@@ -38,6 +38,8 @@ public enum LuaScript {
     ABANDON("clock", "counter", "queue", "common", "abandon"),
     FORCE("clock", "holders", "counter", "queue", "common", "force"),
     INSPECT("clock", "holders", "counter", "queue", "common", "inspect"),
+    FIND_RECORD("find-record"),
+    KEEP_RECORD("keep-record"),
     PROBE("probe"),
     PROBE_HOLD("probe-hold"),
 

@@ -77,6 +77,11 @@ public final class RedisKeys {
         return internal(name, 'o');
     }
 
+    /** Returns the key of the record of work that is done once under this lock. */
+    public String record(String name) {
+        return internal(name, 'r');
+    }
+
     /** Returns the name of the pool with these holds; null if the key is another one, for example that of a lock. */
     @Nullable
     public String poolOf(String key) {

@@ -5,7 +5,7 @@ import static java.util.Objects.requireNonNull;
 import io.holdfast.Lease;
 import io.holdfast.MultiLease;
 import io.holdfast.jdbc.JdbcOnce;
-import io.holdfast.jdbc.OnceConflictException;
+import io.holdfast.OnceConflictException;
 import io.holdfast.spring.declaration.Kind;
 import io.holdfast.spring.declaration.LockedOperation;
 import io.holdfast.spring.declaration.Once;

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.holdfast.Lease;
 import io.holdfast.LockTimeoutException;
-import io.holdfast.jdbc.OnceConflictException;
+import io.holdfast.OnceConflictException;
 import io.holdfast.spring.Idempotent;
 import io.holdfast.spring.Locked;
 import java.io.IOException;

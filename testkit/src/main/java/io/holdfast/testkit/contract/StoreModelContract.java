@@ -13,7 +13,7 @@ import java.util.Random;
 import org.jspecify.annotations.Nullable;
 
 /** The part of the contract that compares a store with the simplest model of one, command by command. */
-abstract class StoreModelContract extends CardContract {
+abstract class StoreModelContract extends RecordContract {
 
     private static final int STEPS = 250;
 

@@ -1,7 +1,7 @@
 package io.holdfast.samples.quarkus;
 
 import io.holdfast.LockTimeoutException;
-import io.holdfast.jdbc.OnceConflictException;
+import io.holdfast.OnceConflictException;
 import jakarta.ws.rs.BadRequestException;
 import jakarta.ws.rs.HeaderParam;
 import jakarta.ws.rs.POST;

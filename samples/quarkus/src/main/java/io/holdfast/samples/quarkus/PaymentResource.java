@@ -1,6 +1,6 @@
 package io.holdfast.samples.quarkus;
 
-import io.holdfast.jdbc.OnceConflictException;
+import io.holdfast.OnceConflictException;
 import jakarta.ws.rs.POST;
 import jakarta.ws.rs.Path;
 import jakarta.ws.rs.PathParam;

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.holdfast.LockClient;
-import io.holdfast.jdbc.OnceConflictException;
+import io.holdfast.OnceConflictException;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
