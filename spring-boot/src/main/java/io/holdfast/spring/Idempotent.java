@@ -27,10 +27,12 @@ import org.springframework.core.annotation.AliasFor;
  *
  * <p>The result is stored as JSON by the ObjectMapper bean, by the method's generic return type. Methods that return
  * nothing, null or an {@code Optional} work, too. A result that cannot be read back fails the first call. Methods that
- * return a stage, a publisher or a future, and suspending functions, fail the start.
+ * return a stage, a publisher or a future, and suspending functions, fail the start; see {@link #record} for {@code Mono}
+ * and suspending functions.
  *
- * <p>Needs a DataSource, its transaction manager, the module holdfast-jdbc and the table {@code holdfast_once}. A bean
- * of type {@code JdbcOnce} sets another table. {@code @Transactional} on the method joins the transaction.
+ * <p>Unless {@link #record} says otherwise, needs a DataSource, its transaction manager, the module holdfast-jdbc and
+ * the table {@code holdfast_once}. A bean of type {@code JdbcOnce} sets another table. {@code @Transactional} on the
+ * method joins the transaction.
  *
  * @see <a href="https://github.com/holdfast-lock/holdfast/blob/main/docs/idempotent.md">A request that arrives twice</a>
  */
@@ -71,6 +73,12 @@ public @interface Idempotent {
 
     /** The name or qualifier of the {@link io.holdfast.LockClient} bean; the primary one by default. */
     String client() default "";
+
+    /**
+     * Where key and result are kept: by default in the database, together with the effects. {@link
+     * OnceRecord#STORE_AT_LEAST_ONCE} needs no database and promises less.
+     */
+    OnceRecord record() default OnceRecord.DATABASE;
 
     /** The name or qualifier of the transaction manager; by default that of {@code @Transactional}, or the primary one. */
     String transactionManager() default "";

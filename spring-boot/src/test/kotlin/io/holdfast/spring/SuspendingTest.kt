@@ -4,6 +4,7 @@ import io.holdfast.Lease
 import io.holdfast.LeaseLostException
 import io.holdfast.LockClient
 import io.holdfast.LockTimeoutException
+import io.holdfast.OnceConflictException
 import io.holdfast.Term
 import io.holdfast.spring.boot.Contexts
 import java.util.concurrent.CancellationException
@@ -26,6 +27,7 @@ import kotlinx.coroutines.withTimeout
 import kotlinx.coroutines.yield
 import org.assertj.core.api.Assertions.assertThat
 import org.junit.jupiter.api.Test
+import org.springframework.boot.autoconfigure.AutoConfigurations
 
 /** Suspending functions behind a proxy. */
 class SuspendingTest {
@@ -87,6 +89,33 @@ class SuspendingTest {
 
         @Leader("suspended")
         open suspend fun led(term: Term? = null, block: suspend (Term) -> String): String? = block(term!!)
+    }
+
+    open class Payments {
+
+        @Idempotent(name = "pay", key = ["#id"], record = OnceRecord.STORE_AT_LEAST_ONCE)
+        open suspend fun pay(id: Long, items: List<String>): List<Long> {
+            yield()
+            check(items.isNotEmpty())
+            return listOf(runs.incrementAndGet().toLong())
+        }
+
+        @Idempotent(name = "unit", key = ["#id"], record = OnceRecord.STORE_AT_LEAST_ONCE)
+        open suspend fun unit(id: Long) {
+            yield()
+            runs.incrementAndGet()
+        }
+
+        open val runs = AtomicInteger()
+    }
+
+    @Test
+    fun `a suspending function runs once and its result is stored`() = test("once", Payments::class.java) { work, _ ->
+        assertThat(failureOf { work.pay(1, emptyList()) }).isInstanceOf(IllegalStateException::class.java)
+        assertThat(List(2) { work.pay(1, listOf("tea")) }).containsOnly(listOf(1L))
+        assertThat(failureOf { work.pay(1, listOf("milk")) }).isInstanceOf(OnceConflictException::class.java)
+        repeat(2) { work.unit(1) }
+        assertThat(work.runs).hasValue(2)
     }
 
     @Test
@@ -322,11 +351,19 @@ class SuspendingTest {
     private fun test(block: suspend CoroutineScope.(Work, LockClient) -> Unit) =
         test("suspending", Work::class.java, block)
 
+    private val json =
+        AutoConfigurations.of(
+            *Contexts.configurations(
+                "org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration",
+                "org.springframework.boot.autoconfigure.jackson.JacksonAutoConfiguration",
+            )
+        )
+
     private fun testLeader(block: suspend CoroutineScope.(Leading, LockClient) -> Unit) =
         test("suspending-leader", Leading::class.java, block)
 
     private fun <T : Any> test(store: String, type: Class<T>, block: suspend CoroutineScope.(T, LockClient) -> Unit) {
-        Contexts.memory(store).withBean(type).run { context ->
+        Contexts.memory(store).withConfiguration(json).withBean(type).run { context ->
             assertThat(context).hasNotFailed()
             runBlocking {
                 withTimeout(30.seconds) { block(context.getBean(type), context.getBean(LockClient::class.java)) }

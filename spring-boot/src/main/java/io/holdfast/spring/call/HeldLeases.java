@@ -3,6 +3,7 @@ package io.holdfast.spring.call;
 import io.holdfast.Lease;
 import io.holdfast.LockClient;
 import io.holdfast.MultiLease;
+import io.holdfast.spring.declaration.Kind;
 import io.holdfast.spring.declaration.Wanted;
 import java.time.Duration;
 import java.util.List;
@@ -132,6 +133,18 @@ final class HeldLeases {
             }
         }
         return null;
+    }
+
+    /** Returns the lease of the calling thread on this name, valid or not. */
+    static Lease current(LockClient client, String name) {
+        List<Entry> all = CURRENT.get();
+        return (all == null ? List.<Entry>of() : all)
+                .stream()
+                        .filter(held -> held.client == client && held.wanted.kind() == Kind.LOCK)
+                        .flatMap(held -> held.leases.leases().stream())
+                        .filter(lease -> lease.name().equals(name))
+                        .findFirst()
+                        .orElseThrow(() -> new IllegalStateException("The thread holds no lock " + name));
     }
 
     /** @param holdAtLeast for the release by the last user; without effect after {@link Entry#remove} */

@@ -107,7 +107,7 @@ record LockedCall(
     /** @param around as for {@link #run} */
     @Nullable
     Object proceed(MethodInvocation to, List<StageCall.Holding> around) throws Throwable {
-        if (operation.kind().isOnce()) {
+        if (operation.kind().isOnce() && operation.returns() == Returns.VALUE) {
             return once.work(operation)
                     .run(names.iterator().next(), with(to), context, () -> proceedInside(to, around));
         }

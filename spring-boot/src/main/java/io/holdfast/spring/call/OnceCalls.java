@@ -1,5 +1,7 @@
 package io.holdfast.spring.call;
 
+import static java.util.Objects.requireNonNull;
+
 import io.holdfast.spring.declaration.LazyBean;
 import io.holdfast.spring.declaration.LockedDefinitionException;
 import io.holdfast.spring.declaration.LockedOperation;
@@ -19,6 +21,11 @@ import org.springframework.util.function.SingletonSupplier;
  */
 public final class OnceCalls {
 
+    /** The way out of an application without a database. */
+    static final String OR_IN_STORE =
+            "; or record = OnceRecord.STORE_AT_LEAST_ONCE, which needs no database, and does the"
+                    + " work again if the process crashes before its result is stored";
+
     /** The work of one method. */
     interface Work {
 
@@ -31,11 +38,15 @@ public final class OnceCalls {
         @Nullable
         Object run(String key, LockedCall call, @Nullable EvaluationContext context, Method method) throws Throwable;
 
-        /** Returns what two works have in common if their keys are in one table. */
-        Object table();
+        /** Returns what two works have in common if their keys are in one table; null if their keys end by themselves. */
+        default @Nullable Object table() {
+            return null;
+        }
 
         /** Deletes the keys of the table that were kept for long enough, and returns how many there were. */
-        int purge() throws Exception;
+        default int purge() throws Exception {
+            return 0;
+        }
     }
 
     /** Counts the calls, by how they ended. */
@@ -86,9 +97,10 @@ public final class OnceCalls {
         return probed.add(probe);
     }
 
-    /** Returns whether a method of the beans that were made so far does its work once. */
+    /** Returns whether a method of the beans that were made so far keeps its keys in a table. */
     public boolean isUsed() {
-        return !declared.isEmpty();
+        return declared.keySet().stream()
+                .anyMatch(operation -> !requireNonNull(operation.once()).isInStore());
     }
 
     /** Deletes the keys that were kept for long enough, of all methods, and returns how many there were. */
@@ -97,7 +109,8 @@ public final class OnceCalls {
         int deleted = 0;
         for (LockedOperation operation : declared.keySet()) {
             Work work = work(operation);
-            if (tables.add(work.table())) {
+            Object table = work.table();
+            if (table != null && tables.add(table)) {
                 deleted += work.purge();
             }
         }
@@ -122,7 +135,15 @@ public final class OnceCalls {
         return known;
     }
 
+    /** Returns the work of an operation whose record is in the store of the locks. */
+    OnceInStore inStore(LockedOperation operation) {
+        return (OnceInStore) work(operation);
+    }
+
     private Work make(LockedOperation operation) {
+        if (requireNonNull(operation.once()).isInStore()) {
+            return OnceInStore.of(beans, operation, json.get(), this);
+        }
         require(operation, "io.holdfast.jdbc.JdbcOnce", "holdfast-jdbc", "io.holdfast:holdfast-jdbc");
         require(
                 operation,
@@ -135,7 +156,9 @@ public final class OnceCalls {
     private static void require(LockedOperation operation, String type, String what, String dependency) {
         if (!ClassUtils.isPresent(type, OnceCalls.class.getClassLoader())) {
             throw new LockedDefinitionException(
-                    operation.place(), what + " is not on the class path", "the dependency " + dependency);
+                    operation.place(),
+                    what + " is not on the class path",
+                    "the dependency " + dependency + OR_IN_STORE);
         }
     }
 }

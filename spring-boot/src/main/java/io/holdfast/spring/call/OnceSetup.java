@@ -3,13 +3,11 @@ package io.holdfast.spring.call;
 import static java.util.Objects.requireNonNull;
 
 import io.holdfast.jdbc.JdbcOnce;
-import io.holdfast.spring.declaration.Kind;
 import io.holdfast.spring.declaration.LockedDefinitionException;
 import io.holdfast.spring.declaration.LockedOperation;
 import io.holdfast.spring.declaration.Once;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.util.Arrays;
 import java.util.List;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
@@ -59,14 +57,8 @@ final class OnceSetup {
         PlatformTransactionManager manager = manager(own);
         DataSource source = source(manager);
         JdbcOnce keys = beans.getBeanProvider(JdbcOnce.class).getIfAvailable(JdbcOnce::defaults);
-        if (json == null && needsJson()) {
-            throw refused(
-                    "its " + (returnsNothing() ? "arguments" : "result and arguments")
-                            + " need JSON, and there is no ObjectMapper bean, or there are several and none is primary",
-                    returnsNothing()
-                            ? "the dependency spring-boot-starter-json, or a fingerprint"
-                            : "the dependency spring-boot-starter-json (Boot 3) or spring-boot-starter-jackson (Boot 4)");
-        }
+        OnceValues values = new OnceValues(operation, json);
+        values.check();
         if (!"lazy"
                 .equalsIgnoreCase(beans.getBean(Environment.class)
                         .getProperty("holdfast.startup", "")
@@ -77,19 +69,7 @@ final class OnceSetup {
             }
         }
         return new OnceTransaction(
-                operation, manager, definition, source, keys, keys.keepFor(rules.keepFor()), json, calls);
-    }
-
-    private boolean returnsNothing() {
-        return rules.resultType() == void.class || rules.resultType() == Void.class;
-    }
-
-    private boolean needsJson() {
-        return !returnsNothing()
-                || operation.kind() == Kind.REQUEST
-                || (rules.fingerprint() == null
-                        && Arrays.stream(operation.method().getParameterTypes())
-                                .anyMatch(type -> !OnceTransaction.isLease(type)));
+                operation, manager, definition, source, keys, keys.keepFor(rules.keepFor()), values, calls);
     }
 
     /** Returns the transaction of the method, with the isolation and timeout of its own {@code @Transactional}. */
@@ -135,7 +115,7 @@ final class OnceSetup {
                             ? "there is no transaction manager bean, or there are several and none is primary"
                             : "there is no transaction manager with the name or qualifier \"" + wanted + "\"",
                     "a DataSource with its transaction manager, as spring-boot-starter-jdbc makes them, or"
-                            + " transactionManager = its name");
+                            + " transactionManager = its name" + OnceCalls.OR_IN_STORE);
         }
     }
 

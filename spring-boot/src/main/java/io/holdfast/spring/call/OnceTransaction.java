@@ -2,26 +2,17 @@ package io.holdfast.spring.call;
 
 import static java.util.Objects.requireNonNull;
 
-import io.holdfast.Lease;
-import io.holdfast.MultiLease;
-import io.holdfast.jdbc.JdbcOnce;
 import io.holdfast.OnceConflictException;
-import io.holdfast.spring.declaration.Kind;
+import io.holdfast.jdbc.JdbcOnce;
 import io.holdfast.spring.declaration.LockedOperation;
-import io.holdfast.spring.declaration.Once;
-import java.lang.reflect.Type;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
-import org.springframework.core.ResolvableType;
 import org.springframework.dao.DataAccessException;
 import org.springframework.expression.EvaluationContext;
-import org.springframework.expression.Expression;
 import org.springframework.jdbc.UncategorizedSQLException;
 import org.springframework.jdbc.datasource.DataSourceUtils;
 import org.springframework.jdbc.support.SQLExceptionSubclassTranslator;
@@ -34,7 +25,6 @@ import org.springframework.transaction.TransactionStatus;
  * transaction. The method runs inside of it, so its own {@code @Transactional} joins.
  *
  * @param keys the bean or the default, whose identity is that of the table
- * @param json null: the method has no result, and its fingerprint is an expression or empty
  */
 record OnceTransaction(
         LockedOperation operation,
@@ -43,7 +33,7 @@ record OnceTransaction(
         DataSource source,
         JdbcOnce keys,
         JdbcOnce once,
-        @Nullable OnceJson json,
+        OnceValues values,
         OnceCalls calls)
         implements OnceCalls.Work {
 
@@ -95,12 +85,12 @@ record OnceTransaction(
         OnceOutcome outcome = OnceOutcome.FAILED;
         try {
             Ran here = new Ran();
-            String stored = commit(key, fingerprint(call, context), method, here);
+            String stored = commit(key, values.fingerprint(call, context), method, here);
             outcome = here.ran ? OnceOutcome.DONE : OnceOutcome.REPEATED;
             return here.ran ? here.result : replay(stored);
         } catch (OnceConflictException e) {
             outcome = OnceOutcome.CONFLICT;
-            throw isRequest() ? OnceRequest.conflict(e) : e;
+            throw values.isRequest() ? OnceRequest.conflict(e) : e;
         } catch (FailedAnswer e) {
             return e.answer;
         } finally {
@@ -124,8 +114,8 @@ record OnceTransaction(
     }
 
     private @Nullable Object replay(@Nullable String stored) {
-        Object result = read(stored);
-        if (isRequest()) {
+        Object result = values.read(stored);
+        if (values.isRequest()) {
             OnceRequest.markReplayed();
         }
         return result;
@@ -161,10 +151,10 @@ record OnceTransaction(
             return once.<RuntimeException>run(connection, key, fingerprint, inside -> {
                 here.result = proceed(method);
                 here.ran = true;
-                if (isRequest() && OnceRequest.isFailure(here.result)) {
+                if (values.isRequest() && OnceRequest.isFailure(here.result)) {
                     throw new FailedAnswer(here.result);
                 }
-                return write(here.result);
+                return values.write(here.result);
             });
         } catch (Failed e) {
             Throwable failure = requireNonNull(e.getCause());
@@ -197,113 +187,5 @@ record OnceTransaction(
         } catch (RuntimeException | Error e) {
             failure.addSuppressed(e);
         }
-    }
-
-    private String fingerprint(LockedCall call, @Nullable EvaluationContext context) {
-        Once rules = requireNonNull(operation.once());
-        Expression expression = rules.fingerprint();
-        if (expression != null) {
-            return rules.fingerprint(operation, expression, requireNonNull(context));
-        }
-        List<@Nullable Object> compared = compared(call);
-        if (compared.isEmpty()) {
-            return "";
-        }
-        try {
-            return requireNonNull(json).sorted(compared);
-        } catch (IllegalArgumentException e) {
-            throw new IllegalArgumentException(
-                    operation.place() + ": the arguments cannot be compared as JSON: " + e.getMessage()
-                            + " (expected: arguments that the ObjectMapper can write, or fingerprint = \"#p0.amount\","
-                            + " for example)",
-                    e);
-        }
-    }
-
-    private List<@Nullable Object> compared(LockedCall call) {
-        @Nullable Object[] arguments = call.invocation().getArguments();
-        if (isRequest()) {
-            return OnceRequest.compared(operation.method(), arguments);
-        }
-        List<@Nullable Object> compared = new ArrayList<>();
-        Class<?>[] types = operation.method().getParameterTypes();
-        for (int i = 0; i < types.length; i++) {
-            if (!isLease(types[i])) {
-                compared.add(arguments[i]);
-            }
-        }
-        return compared;
-    }
-
-    private boolean isRequest() {
-        return operation.kind() == Kind.REQUEST;
-    }
-
-    private boolean isEntity() {
-        return isRequest() && OnceRequest.isEntity(operation.resultType());
-    }
-
-    static boolean isLease(Class<?> type) {
-        return type == Lease.class || type == MultiLease.class;
-    }
-
-    private boolean hasResult() {
-        Type type = requireNonNull(operation.once()).resultType();
-        return type != void.class && type != Void.class;
-    }
-
-    private boolean isOptional() {
-        return operation.resultType() == Optional.class;
-    }
-
-    /** Returns the type of the content of an Optional, of the body of an answer, or the type of the result. */
-    private Type storedType() {
-        Type type = requireNonNull(operation.once()).resultType();
-        if (isEntity()) {
-            return OnceRequest.bodyType(type);
-        }
-        return isOptional() ? ResolvableType.forType(type).getGeneric(0).getType() : type;
-    }
-
-    /** Returns null for null. A result that no later call could read fails this one, which leaves nothing. */
-    private @Nullable String write(@Nullable Object result) {
-        Object content = result instanceof Optional<?> optional ? optional.orElse(null) : result;
-        if (!hasResult() || content == null) {
-            return null;
-        }
-        try {
-            OnceJson mapper = requireNonNull(json);
-            String written =
-                    isEntity() ? OnceRequest.write(mapper, content, storedType()) : mapper.write(content, storedType());
-            Object unused = content(written);
-            return written;
-        } catch (IllegalArgumentException e) {
-            throw unusable("cannot be stored as JSON and read back", e);
-        }
-    }
-
-    private @Nullable Object read(@Nullable String stored) {
-        Object content = null;
-        if (stored != null) {
-            try {
-                content = content(stored);
-            } catch (IllegalArgumentException e) {
-                throw unusable("was stored before and cannot be read", e);
-            }
-        }
-        return isOptional() ? Optional.ofNullable(content) : content;
-    }
-
-    private @Nullable Object content(String stored) {
-        OnceJson mapper = requireNonNull(json);
-        return isEntity() ? OnceRequest.read(mapper, stored, storedType()) : mapper.read(stored, storedType());
-    }
-
-    private IllegalStateException unusable(String what, IllegalArgumentException e) {
-        return new IllegalStateException(
-                operation.place() + ": the result " + what + " as "
-                        + storedType().getTypeName() + ": " + e.getMessage()
-                        + " (expected: a return type that the ObjectMapper can write and read)",
-                e);
     }
 }

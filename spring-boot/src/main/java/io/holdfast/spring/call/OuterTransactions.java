@@ -72,6 +72,11 @@ final class OuterTransactions {
         }
     }
 
+    /** Returns whether the method, called by this thread now, would work in a transaction that began before. */
+    static boolean includes(Method method, Class<?> targetClass) {
+        return HeldLeases.TRANSACTIONS && Transactions.isActive() && !Transactions.leavesOuter(method, targetClass);
+    }
+
     /** Loaded only where spring-tx is present. */
     private static final class Transactions {
 

@@ -1,16 +1,19 @@
 package io.holdfast.spring.call;
 
+import io.holdfast.Lease;
 import io.holdfast.LeaseLostException;
 import io.holdfast.LockTimeoutException;
 import io.holdfast.MultiLease;
 import io.holdfast.spring.declaration.Returns;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
@@ -153,6 +156,36 @@ final class ReactiveCall {
             // The wait may have been long.
             entered.forEach(held -> held.lease().ensureValid());
             observed.acquired();
+            if (!call.operation().kind().isOnce()) {
+                return proceedUnder(leases);
+            }
+            Lease lease =
+                    leases == null ? entered.get(0).lease() : leases.leases().get(0);
+            return once(call.once().inStore(call.operation()).begin(call, lease), leases);
+        }
+
+        /** Does the work unless it was done before. A cancelled subscriber leaves no attempt. */
+        private Mono<Object> once(OnceInStore.Attempt attempt, @Nullable MultiLease leases) {
+            return mono(attempt::find)
+                    .flatMap(done -> done.isPresent()
+                            ? Mono.justOrEmpty(attempt.repeated(done.get()))
+                            : Mono.from(proceedUnder(leases))
+                                    .map(Optional::of)
+                                    .defaultIfEmpty(Optional.empty())
+                                    .flatMap(result -> mono(() -> attempt.keep(result.orElse(null)))
+                                            .then(Mono.fromRunnable(attempt::done))
+                                            .then(Mono.justOrEmpty(result))))
+                    .doOnError(attempt::failed)
+                    .doFinally(signal -> attempt.close());
+        }
+
+        /** What follows runs on the client's callback executor, not on a thread of the store. */
+        private static <T> Mono<T> mono(Supplier<CompletionStage<T>> command) {
+            return Mono.fromFuture(
+                    () -> command.get().thenApplyAsync(Function.identity()).toCompletableFuture(), true);
+        }
+
+        private Publisher<Object> proceedUnder(@Nullable MultiLease leases) {
             LockedCall run = call.copy();
             if (!entered.isEmpty()) {
                 run.giveHeld(entered.stream().map(HeldLeases.Entered::lease).toList());

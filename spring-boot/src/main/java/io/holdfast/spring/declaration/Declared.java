@@ -7,6 +7,7 @@ import io.holdfast.spring.LockFailureHandler;
 import io.holdfast.spring.Locked;
 import io.holdfast.spring.OnBusy;
 import io.holdfast.spring.OnLost;
+import io.holdfast.spring.OnceRecord;
 import java.lang.reflect.AnnotatedElement;
 import java.util.List;
 import java.util.stream.Stream;
@@ -42,7 +43,7 @@ record Declared(
         @Nullable OnceText once) {
 
     /** What only work that is done once has, as it is written. */
-    record OnceText(String keepFor, String fingerprint, String transactionManager) {}
+    record OnceText(String keepFor, String fingerprint, String transactionManager, OnceRecord record) {}
 
     /** The types of annotations, in the order in which one call acquires what they declare. */
     static final List<Class<?>> TYPES = List.of(Locked.class, Limited.class, Idempotent.class, IdempotentRequest.class);
@@ -148,7 +149,7 @@ record Declared(
                 List.of(once.key()),
                 once.waitTime(),
                 once.client(),
-                new OnceText(once.keepFor(), once.fingerprint(), once.transactionManager()));
+                new OnceText(once.keepFor(), once.fingerprint(), once.transactionManager(), once.record()));
     }
 
     /** The name is the same for all methods: the path of the request follows, and the class and method may change. */
@@ -159,7 +160,7 @@ record Declared(
                 List.of(),
                 once.waitTime(),
                 once.client(),
-                new OnceText(once.keepFor(), "", once.transactionManager()));
+                new OnceText(once.keepFor(), "", once.transactionManager(), OnceRecord.DATABASE));
     }
 
     private static Declared once(

@@ -1,5 +1,6 @@
 package io.holdfast.spring.declaration;
 
+import io.holdfast.spring.OnceRecord;
 import java.lang.reflect.Type;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
@@ -12,6 +13,7 @@ import org.springframework.expression.Expression;
  * @param targetClass the class of the bean
  * @param resultType the return type, without the type variables that the class binds
  * @param fingerprint null: all arguments
+ * @param record where key and result are kept
  * @param transactionManager name or qualifier; empty: that of the method, or the primary one
  */
 public record Once(
@@ -19,7 +21,12 @@ public record Once(
         Type resultType,
         Duration keepFor,
         @Nullable Expression fingerprint,
+        OnceRecord record,
         String transactionManager) {
+
+    public boolean isInStore() {
+        return record == OnceRecord.STORE_AT_LEAST_ONCE;
+    }
 
     /**
      * Returns the value of the fingerprint.

@@ -12,6 +12,7 @@ import io.holdfast.spring.LockKey;
 import io.holdfast.spring.LockedDefaults;
 import io.holdfast.spring.OnBusy;
 import io.holdfast.spring.OnLost;
+import io.holdfast.spring.OnceRecord;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;
@@ -30,7 +31,6 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.convert.DurationStyle;
 import org.springframework.core.BridgeMethodResolver;
 import org.springframework.core.DecoratingProxy;
-import org.springframework.core.GenericTypeResolver;
 import org.springframework.core.MethodClassKey;
 import org.springframework.core.MethodParameter;
 import org.springframework.core.annotation.AnnotatedMethod;
@@ -54,6 +54,9 @@ public final class OperationReader {
 
     /** As JdbcOnce.keepFor has it. */
     private static final Duration KEPT_AT_MOST = Duration.ofDays(36_500);
+
+    /** As StoreOnce.keepFor has it. */
+    private static final Duration KEPT_IN_STORE_AT_MOST = Duration.ofDays(365);
 
     private final ConfigurableListableBeanFactory beans;
     private final Expressions expressions;
@@ -264,12 +267,24 @@ public final class OperationReader {
 
     private Once once(
             Method method, Class<?> targetClass, Declared annotation, Declared.OnceText text, Returns returns) {
+        boolean inStore = text.record() == OnceRecord.STORE_AT_LEAST_ONCE;
         refuseIf(
-                returns != Returns.VALUE,
+                !inStore && returns != Returns.VALUE,
                 method,
                 "its work ends after it has returned, and a transaction belongs to one thread",
                 "a method that returns its result, which others call on a thread that may wait, for example by"
-                        + " Mono.fromCallable(…).subscribeOn(Schedulers.boundedElastic())");
+                        + " Mono.fromCallable(…).subscribeOn(Schedulers.boundedElastic()); or, for a Mono and a"
+                        + " suspending function, record = OnceRecord.STORE_AT_LEAST_ONCE");
+        refuseIf(
+                inStore && (returns == Returns.STAGE || returns == Returns.FLUX),
+                method,
+                "the result of a " + method.getReturnType().getSimpleName() + " is not stored",
+                "a method that returns a Mono or its result, or a suspending function");
+        refuseIf(
+                inStore && !text.transactionManager().isEmpty(),
+                method,
+                "transactionManager, but its record is in the store of the locks",
+                "one of them");
         refuseIf(
                 annotation.kind() == Kind.ONCE && annotation.key().isEmpty() && !hasKeyParameter(method),
                 method,
@@ -279,18 +294,20 @@ public final class OperationReader {
             RequestChecks.check(method, targetClass, beans.getRegisteredScope("request") != null);
         }
         Duration keepFor = duration(method, "keepFor", text.keepFor()).orElse(Duration.ZERO);
+        Duration most = inStore ? KEPT_IN_STORE_AT_MOST : KEPT_AT_MOST;
         refuseIf(
-                keepFor.compareTo(Duration.ofSeconds(1)) < 0 || keepFor.compareTo(KEPT_AT_MOST) > 0,
+                keepFor.compareTo(Duration.ofSeconds(1)) < 0 || keepFor.compareTo(most) > 0,
                 method,
                 "keepFor: \"" + text.keepFor() + "\"",
-                "from 1s to 36500d");
+                "from 1s to " + most.toDays() + "d");
         return new Once(
                 targetClass,
-                GenericTypeResolver.resolveType(method.getGenericReturnType(), targetClass),
+                Returns.genericResultType(method, targetClass, returns),
                 keepFor,
                 StringUtils.hasText(text.fingerprint())
                         ? expressions.parse(method, "fingerprint", text.fingerprint())
                         : null,
+                text.record(),
                 resolve(method, "transactionManager", text.transactionManager()));
     }
 

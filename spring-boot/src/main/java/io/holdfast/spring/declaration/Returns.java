@@ -1,7 +1,9 @@
 package io.holdfast.spring.declaration;
 
 import java.lang.reflect.Method;
+import java.lang.reflect.Type;
 import java.lang.reflect.TypeVariable;
+import java.lang.reflect.WildcardType;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -118,6 +120,26 @@ public enum Returns {
         return ResolvableType.forMethodParameter(method, method.getParameterCount() - 1)
                 .getGeneric(0)
                 .resolve(Object.class);
+    }
+
+    /** Returns the type of the result, of a {@code Mono} that of its value, without the variables that the class binds. */
+    static Type genericResultType(Method method, Class<?> targetClass, Returns returns) {
+        return switch (returns) {
+            case SUSPENDED -> {
+                // The last parameter is a Continuation<? super R>.
+                Type result = ResolvableType.forMethodParameter(method, method.getParameterCount() - 1)
+                        .getGeneric(0)
+                        .getType();
+                yield result instanceof WildcardType wildcard && wildcard.getLowerBounds().length > 0
+                        ? wildcard.getLowerBounds()[0]
+                        : result;
+            }
+            case MONO ->
+                ResolvableType.forMethodReturnType(method, targetClass)
+                        .getGeneric(0)
+                        .getType();
+            default -> GenericTypeResolver.resolveType(method.getGenericReturnType(), targetClass);
+        };
     }
 
     /** Returns whether Kotlin refuses null as the result of this method, as far as that is known. */
