@@ -10,12 +10,12 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Reads a row, decides, and writes it if nobody else has changed it since. Another client that was faster has got
- * through, so there is always progress; and from the third try on the row is locked, so that a distant client is not
+ * through, so there is always progress; and from the fourth try on the row is locked, so that a distant client is not
  * starved by near ones.
  */
 final class Commands {
 
-    private static final int TRIES_WITHOUT_LOCK = 2;
+    private static final int TRIES_WITHOUT_LOCK = 3;
 
     /** Makes and purges could take turns, in theory. */
     private static final int MAKES = 3;

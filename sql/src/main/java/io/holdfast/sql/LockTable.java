@@ -43,24 +43,6 @@ abstract class LockTable {
         static Written of(boolean done) {
             return done ? DONE : UNTOLD;
         }
-
-        /**
-         * Returns the outcome of a write that met another row than it expected. A statement that had to wait for a row
-         * answers with the row before the wait. That is the expected one, and does not show the present one.
-         */
-        static Written instead(Row expected, @Nullable Row found) {
-            boolean same = found != null && found.base() == expected.base() && found.version() == expected.version();
-            return same ? UNTOLD : new Written(false, found);
-        }
-
-        /** Returns the outcome of a release that did not meet its hold with an empty queue. See {@link #instead}. */
-        static Written unreleased(long base, String holderId, @Nullable Row found) {
-            boolean same = found != null
-                    && found.base() == base
-                    && found.holder().equals(holderId)
-                    && found.queue().isEmpty();
-            return same ? UNTOLD : new Written(false, found);
-        }
     }
 
     /** Returns the columns of a {@link Row}, in the order of its components. */

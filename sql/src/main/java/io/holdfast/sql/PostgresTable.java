@@ -2,9 +2,11 @@ package io.holdfast.sql;
 
 import io.holdfast.record.NameMessage;
 import java.sql.SQLException;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -55,8 +57,28 @@ final class PostgresTable extends LockTable {
     private final String readLocked = "SELECT " + IDLE + ", l.* FROM (SELECT " + columns(micros(STARTED))
             + " FROM holdfast_lock WHERE lock_key = ? ORDER BY base DESC LIMIT 1 FOR NO KEY UPDATE) l";
 
+    /**
+     * Locks the row that was read with this base, whatever its base is now, and waits for those who are changing it. So
+     * the statement knows the row as it is, and not only as it was when the statement began. Passes a guard. Its
+     * parameters are the key and the base.
+     */
+    private final String locked = "WITH l(base, version, holder, ends, settings, lease, queue, holders, contended, now,"
+            + " mark) AS (SELECT " + columns(micros(STARTED))
+            + " FROM holdfast_lock WHERE lock_key = ? AND base >= ? ORDER BY base DESC LIMIT 1 FOR NO KEY UPDATE), ";
+
+    /**
+     * What follows a change of the table w by a statement that begins with {@link #locked}: the row as it is, if nothing
+     * was changed.
+     */
+    private static final String OR_LOCKED = " UNION ALL SELECT false, l.* FROM l WHERE NOT EXISTS (SELECT 1 FROM w)";
+
+    private static final String UNSYNCED = "set_config('synchronous_commit', 'off', true)";
+
     private final String values = " holder = ?, ends = " + instant()
-            + ", settings = ?, lease = ?, queue = ?, holders = ?, contended = ?, version = version + 1";
+            + ", settings = ?, lease = ?, queue = ?, holders = ?, contended = ?, version = h.version + 1 FROM ";
+
+    private final String asRead = " WHERE h.lock_key = ? AND h.base = ? AND h.version = ? AND h.base = l.base AND"
+            + " clock_timestamp() <= " + instant();
 
     /**
      * A statement that writes the row, and answers as the take does.
@@ -67,28 +89,28 @@ final class PostgresTable extends LockTable {
 
     private Writing writing(String change) {
         return new Writing(
-                change + done("0::BIGINT", "") + orFound,
+                change + done("0::BIGINT", "") + OR_LOCKED,
                 change + done("0::BIGINT", "pg_notify(m.c, m.p)::TEXT") + " CROSS JOIN unnest(?, ?) AS m(c, p)"
-                        + orFound);
+                        + OR_LOCKED);
     }
 
-    private final String update = "UPDATE holdfast_lock SET" + values
-            + " WHERE lock_key = ? AND base = ? AND version = ? AND clock_timestamp() <= " + instant();
-
-    private final Writing sameBase = writing("WITH w AS (" + update + " RETURNING 1 AS one)");
+    private final Writing sameBase =
+            writing(locked + "w AS (UPDATE holdfast_lock h SET" + values + "l" + asRead + " RETURNING 1 AS one)");
 
     /** The base is part of the key, so a guard that has locked the key keeps it. Passes by: nothing waits for a guard. */
-    private final String move = "WITH l AS (SELECT lock_key, base FROM holdfast_lock WHERE lock_key = ? AND base = ?"
-            + " AND version = ? AND clock_timestamp() <= " + instant() + " FOR UPDATE SKIP LOCKED), w AS (UPDATE"
-            + " holdfast_lock h SET base = ?," + values.replace("version = version", "version = h.version")
-            + " FROM l WHERE h.lock_key = l.lock_key AND h.base = l.base RETURNING 1 AS one)";
+    private final Writing newBase = writing(locked
+            + "g AS (SELECT h.lock_key, h.base FROM holdfast_lock h CROSS JOIN l" + asRead
+            + " FOR UPDATE OF h SKIP LOCKED), w AS (UPDATE holdfast_lock h SET base = ?," + values
+            + "g WHERE h.lock_key = g.lock_key AND h.base = g.base RETURNING 1 AS one)");
 
-    private final Writing newBase = writing(move);
-
-    private final String release = "WITH w AS (UPDATE holdfast_lock SET holder = '', ends = clock_timestamp(),"
-            + " version = version + 1 WHERE lock_key = ? AND base = ? AND holder = ? AND queue = '' AND"
-            + " ends > clock_timestamp() RETURNING set_config('synchronous_commit', 'off', true) AS sync)"
-            + done("0::BIGINT", "w.sync") + orFound;
+    private final String release = locked + "w AS (UPDATE holdfast_lock h SET holder = '', ends = clock_timestamp(),"
+            + " version = h.version + 1 FROM l WHERE h.lock_key = ? AND h.base = ? AND h.base = l.base AND h.holder = ?"
+            + " AND h.queue = '' AND h.ends > clock_timestamp() RETURNING " + UNSYNCED + " AS sync)"
+            + done("0::BIGINT", "w.sync")
+            + OR_LOCKED.replace(
+                    "l.*",
+                    "l.base, l.version, l.holder || left(" + UNSYNCED + ", 0), l.ends, l.settings, l.lease, l.queue,"
+                            + " l.holders, l.contended, l.now, l.mark");
 
     private final String renew = "WITH l AS (SELECT h.lock_key, h.base, r.id, r.lease, r.seq FROM holdfast_lock h"
             + " JOIN unnest(?, ?, ?, ?, ?) AS r(k, b, id, lease, seq) ON h.lock_key = r.k AND h.base = r.b"
@@ -188,11 +210,11 @@ final class PostgresTable extends LockTable {
             after.holders(),
             after.contended()
         };
+        Object[] row = {key, before.base()};
         Object[] which = {key, before.base(), before.version(), notAfter};
         boolean same = after.base() == before.base();
         Writing writing = same ? sameBase : newBase;
-        Object[] parameters = same ? joined(values, which) : joined(joined(which, new Object[] {after.base()}), values);
-        Object[] last = {key};
+        Object[] last = {};
         if (!sent.isEmpty()) {
             String[] channels = sent.stream()
                     .map(message -> Notes.channel(message.client()))
@@ -200,27 +222,24 @@ final class PostgresTable extends LockTable {
             String[] notes = sent.stream()
                     .map(message -> Notes.text(message, pool, before))
                     .toArray(String[]::new);
-            last = new Object[] {channels, notes, key};
+            last = new Object[] {channels, notes};
         }
-        Written answer = changed(link, sent.isEmpty() ? writing.silent() : writing.telling(), joined(parameters, last));
-        return answer.done() ? Written.DONE : Written.instead(before, answer.found());
+        Object[] parameters =
+                same ? joined(row, values, which, last) : joined(row, which, new Object[] {after.base()}, values, last);
+        return changed(link, sent.isEmpty() ? writing.silent() : writing.telling(), parameters);
     }
 
-    private static Object[] joined(Object[] one, Object[] other) {
-        Object[] all = new Object[one.length + other.length];
-        System.arraycopy(one, 0, all, 0, one.length);
-        System.arraycopy(other, 0, all, one.length, other.length);
-        return all;
+    private static Object[] joined(Object[]... parts) {
+        return Stream.of(parts).flatMap(Arrays::stream).toArray();
     }
 
     /**
-     * Does not wait for the disk. A release that a crash forgets is a hold that lasts to its end; and the log is written
+     * Does not wait for the disk, whether it ends the hold or only locks the row. A release that a crash forgets is a hold that lasts to its end; and the log is written
      * in order, so no later take is kept without it.
      */
     @Override
     Written release(Link link, String key, long base, String holderId) throws SQLException {
-        Written answer = changed(link, release, key, base, holderId, key);
-        return answer.done() ? Written.DONE : Written.unreleased(base, holderId, answer.found());
+        return changed(link, release, key, base, key, base, holderId);
     }
 
     @Override

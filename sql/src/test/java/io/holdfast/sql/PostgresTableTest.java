@@ -13,6 +13,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
@@ -95,32 +96,46 @@ class PostgresTableTest extends TableTest {
         assertThat(released.found().version()).isEqualTo(held.version() + 1);
     }
 
-    /** A statement sees what was there when it began. After a wait for the row, that is older than its clock. */
+    /** A statement sees what was there when it began. It tells what it has waited for, so that the next try fits. */
     @Test
-    void aChangeThatHadToWaitTellsNothing() throws Exception {
+    void aChangeThatHadToWaitTellsWhatItWaitedFor() throws Exception {
         link.update("SET lock_timeout = 0");
         link.update("SET statement_timeout = 0");
         link.connection().setNetworkTimeout(Runnable::run, 60_000);
         table.make(link, key, "name", 5);
         long base = take("hf-a:1");
-        try (Connection other = foreign(
-                Databases.postgres(),
-                "UPDATE holdfast_lock SET queue = 'hf-b:1 1 z b 1 1 1 1;', version = version + 1 WHERE lock_key = '"
-                        + key + "'")) {
-            CompletableFuture<LockTable.Written> released =
-                    CompletableFuture.supplyAsync(() -> released(base, "hf-a:1"));
-            awaitLockWait();
-            other.commit();
-            assertThat(released.get(20, TimeUnit.SECONDS)).isEqualTo(LockTable.Written.UNTOLD);
-        }
+        Row found = afterWait("queue = 'hf-b:1 1 z b 1 1 1 1;'", () -> table.release(link, key, base, "hf-a:1"));
+        assertThat(found.queue()).isEqualTo("hf-b:1 1 z b 1 1 1 1;");
         Row held = read();
+        assertThat(held.nowMicros()).isGreaterThanOrEqualTo(found.nowMicros());
+        found = afterWait("settings = 5", () -> table.write(
+                link, key, held, ended(held, held.nowMicros()), List.of(), false));
+        assertThat(found.settings()).isEqualTo(5);
+        Row again = read();
+        found = afterWait("holder = 'hf-b:1', base = base + 1", () -> table.write(
+                link, key, again, hold(again, "hf-c:1"), List.of(), false));
+        assertThat(found.holder()).isEqualTo("hf-b:1");
+        assertThat(found.base()).isEqualTo(base + 1);
+        assertThat(write(found, hold(found, "hf-c:1"))).isTrue();
+        assertThat(shown("synchronous_commit")).isEqualTo("on");
+    }
+
+    private Row afterWait(String change, Callable<LockTable.Written> statement) throws Exception {
         try (Connection other = foreign(
                 Databases.postgres(),
-                "UPDATE holdfast_lock SET settings = 5, version = version + 1 WHERE lock_key = '" + key + "'")) {
-            CompletableFuture<LockTable.Written> written = CompletableFuture.supplyAsync(() -> written(held));
+                "UPDATE holdfast_lock SET " + change + ", version = version + 1 WHERE lock_key = '" + key + "'")) {
+            CompletableFuture<LockTable.Written> answer = CompletableFuture.supplyAsync(() -> {
+                try {
+                    return statement.call();
+                } catch (Exception e) {
+                    throw new IllegalStateException(e);
+                }
+            });
             awaitLockWait();
             other.commit();
-            assertThat(written.get(20, TimeUnit.SECONDS)).isEqualTo(LockTable.Written.UNTOLD);
+            LockTable.Written written = answer.get(20, TimeUnit.SECONDS);
+            assertThat(written.done()).isFalse();
+            return requireNonNull(written.found());
         }
     }
 
@@ -168,22 +183,6 @@ class PostgresTableTest extends TableTest {
                 ResultSet clock = statement.executeQuery("SELECT " + LockTable.standardMicros("clock_timestamp()"))) {
             clock.next();
             return clock.getLong(1);
-        }
-    }
-
-    private LockTable.Written released(long base, String holderId) {
-        try {
-            return table.release(link, key, base, holderId);
-        } catch (SQLException e) {
-            throw new IllegalStateException(e);
-        }
-    }
-
-    private LockTable.Written written(Row held) {
-        try {
-            return table.write(link, key, held, ended(held, held.nowMicros()), List.of(), false);
-        } catch (SQLException e) {
-            throw new IllegalStateException(e);
         }
     }
 

@@ -377,14 +377,14 @@ public final class VerifySql {
                     after.holders(),
                     after.contended());
             Wrote wrote = session(link).write(key, stored(before), stored, before.notAfterMicros(), notes);
-            return wrote.done() ? Written.DONE : Written.instead(before, found(link, wrote, sent));
+            return new Written(wrote.done(), found(link, wrote, sent));
         }
 
         @Override
         Written release(Link link, String key, long base, String holderId) throws SQLException {
             long sent = link.nanoTime();
             Wrote wrote = session(link).release(key, base, holderId);
-            return wrote.done() ? Written.DONE : Written.unreleased(base, holderId, found(link, wrote, sent));
+            return new Written(wrote.done(), found(link, wrote, sent));
         }
 
         private static @Nullable Row found(Link link, Wrote wrote, long sent) {

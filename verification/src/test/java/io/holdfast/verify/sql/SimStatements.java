@@ -177,34 +177,46 @@ final class SimStatements {
         if (bug == SqlBug.MESSAGE_BEFORE_THE_COMMIT) {
             database.send(notes);
         }
-        for (SimDatabase.Version version : statement.versions(key)) {
-            if (!isAsRead(statement.current(version.slot()), version.row(), before)) {
-                continue;
-            }
-            if (moves && !database.plain && statement.isLocked(version.slot())) {
-                return missed(statement, key);
-            }
-            statement.waitFor(version.slot());
-            Stored current = statement.current(version.slot());
-            if (!isAsRead(current, current, before) || now() > notAfter || current == null) {
-                return missed(statement, key);
-            }
-            Stored written = changed(before, after, current.version() + 1, moves);
-            statement.change(version.slot(), written);
-            if (bug != SqlBug.MESSAGE_BEFORE_THE_COMMIT) {
-                statement.on.notes.addAll(notes);
-            }
-            database.log(() -> "writes " + database.name(key) + ": " + written);
-            return WROTE;
+        SimDatabase.Version version = asRead(statement, key, before);
+        if (version == null) {
+            return missed(statement, key, before.base());
         }
-        return missed(statement, key);
+        statement.waitFor(version.slot());
+        Stored current = statement.current(version.slot());
+        if (!isAsRead(current, current, before) || now() > notAfter || current == null) {
+            return missed(statement, key, before.base());
+        }
+        Stored written = changed(before, after, current.version() + 1, moves);
+        statement.change(version.slot(), written);
+        if (bug != SqlBug.MESSAGE_BEFORE_THE_COMMIT) {
+            statement.on.notes.addAll(notes);
+        }
+        database.log(() -> "writes " + database.name(key) + ": " + written);
+        return WROTE;
     }
 
-    /** A change of nothing. */
-    private Wrote missed(SimStatement<?> statement, String key) {
-        List<SimDatabase.Version> all = statement.versions(key);
-        boolean tells = !database.plain && !all.isEmpty();
-        return new Wrote(false, tells ? found(statement, all.get(0).row()) : null);
+    private SimDatabase.@Nullable Version asRead(SimStatement<?> statement, String key, Stored before) {
+        for (SimDatabase.Version version : statement.versions(key)) {
+            if (isAsRead(statement.current(version.slot()), version.row(), before)) {
+                return version;
+            }
+        }
+        return null;
+    }
+
+    /** A change of nothing. It has locked the row, and tells what that is now. */
+    private Wrote missed(SimStatement<?> statement, String key, long base) throws SimStatement.Blocked {
+        for (SimDatabase.Version version : database.plain ? List.<SimDatabase.Version>of() : statement.versions(key)) {
+            if (version.row().base() >= base) {
+                statement.waitFor(version.slot());
+                Stored current = statement.current(version.slot());
+                if (current != null) {
+                    statement.lock(version.slot());
+                    return new Wrote(false, seen(current));
+                }
+            }
+        }
+        return new Wrote(false, null);
     }
 
     /** A transaction's own changes count as seen. */
@@ -243,7 +255,7 @@ final class SimStatements {
                 }
             }
         }
-        return missed(statement, key);
+        return missed(statement, key, base);
     }
 
     private boolean isHeld(Stored row, long base, String holderId) {
