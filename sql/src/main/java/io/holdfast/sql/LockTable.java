@@ -7,6 +7,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** The statements on the table of locks, for one kind of database. All read the database's clock in the statement. */
@@ -19,6 +20,9 @@ abstract class LockTable {
 
     /** A hold that was renewed, with the queue behind it. */
     record Renewed(String key, String holderId, String queue, long nowMicros) {}
+
+    /** A free lock that is wanted. */
+    record Wanted(String key, String holderId, long leaseMillis) {}
 
     /**
      * What a take has found.
@@ -57,6 +61,11 @@ abstract class LockTable {
     /** Takes a lock that is free and that nobody waits for. Returns null if there is no row. */
     abstract @Nullable Taken take(Link link, String key, String holderId, long leaseMillis) throws SQLException;
 
+    /** Takes those of some locks that it can take by one statement. Returns the bases of the new holds. */
+    Map<Wanted, Long> takeAll(Link link, List<Wanted> wanted) throws SQLException {
+        return Map.of();
+    }
+
     /** Makes the row of a name, for a free lock, unless there is one. Nothing may be written to it before it is read. */
     abstract void make(Link link, String key, String shown, long version) throws SQLException;
 
@@ -77,6 +86,11 @@ abstract class LockTable {
 
     /** Ends a hold that nobody waits behind. */
     abstract Written release(Link link, String key, long base, String holderId) throws SQLException;
+
+    /** Ends those of some holds of locks that it can end by one statement, and returns them. */
+    Set<Holds.Held> releaseAll(Link link, List<Holds.Held> holds) throws SQLException {
+        return Set.of();
+    }
 
     /** Renews those of the holds that are there and that nobody else is changing now. */
     abstract List<Renewed> renew(Link link, List<Renewal> renewals) throws SQLException;

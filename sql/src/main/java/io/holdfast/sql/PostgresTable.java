@@ -3,8 +3,11 @@ package io.holdfast.sql;
 import io.holdfast.record.NameMessage;
 import java.sql.SQLException;
 import java.util.Arrays;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -50,6 +53,16 @@ final class PostgresTable extends LockTable {
             + "), holder = ?, ends = clock_timestamp() + ? * INTERVAL '1 millisecond', lease = ?, settings = 0,"
             + " contended = 0, version = h.version + 1 FROM l WHERE h.lock_key = l.lock_key AND h.base = l.base"
             + " RETURNING h.base) " + done("base", "") + orFound;
+
+    /** The same for several names, for those that are free. */
+    private final String takeAll = "WITH l AS (SELECT h.lock_key, h.base, r.id, r.lease, r.i FROM unnest(?, ?, ?)"
+            + " WITH ORDINALITY AS r(k, id, lease, i) JOIN holdfast_lock h ON h.lock_key = r.k AND h.base = "
+            + NEWEST.replace("?", "r.k") + " WHERE h.queue = '' AND h.holders = '' AND h.ends <= clock_timestamp() AND clock_timestamp() <= "
+            + instant() + " FOR UPDATE OF h SKIP LOCKED) UPDATE holdfast_lock h SET base = GREATEST(h.base + 1, "
+            + ticks() + "), holder = l.id, ends = clock_timestamp() + l.lease * INTERVAL '1 millisecond',"
+            + " lease = l.lease, settings = 0, contended = 0, version = h.version + 1 FROM l"
+            + " WHERE h.lock_key = l.lock_key AND h.base = l.base RETURNING l.i, h.base, "
+            + micros("clock_timestamp()");
 
     private final String readAll = "SELECT k.k, r.* FROM unnest(?) AS k(k) CROSS JOIN LATERAL (SELECT " + columns
             + " FROM holdfast_lock WHERE lock_key = k.k ORDER BY base DESC LIMIT 1) r";
@@ -112,6 +125,13 @@ final class PostgresTable extends LockTable {
                     "l.base, l.version, l.holder || left(" + UNSYNCED + ", 0), l.ends, l.settings, l.lease, l.queue,"
                             + " l.holders, l.contended, l.now, l.mark");
 
+    /** The same for several holds, of those rows that nobody else is changing. */
+    private final String releaseAll = "WITH l AS (SELECT h.lock_key, h.base, r.i FROM holdfast_lock h JOIN"
+            + " unnest(?, ?, ?) WITH ORDINALITY AS r(k, b, id, i) ON h.lock_key = r.k AND h.base = r.b"
+            + " WHERE h.holder = r.id AND h.queue = '' AND h.ends > clock_timestamp() FOR NO KEY UPDATE OF h SKIP LOCKED) UPDATE holdfast_lock h"
+            + " SET holder = '', ends = clock_timestamp(), version = h.version + 1 FROM l WHERE h.lock_key = l.lock_key"
+            + " AND h.base = l.base RETURNING l.i, " + UNSYNCED;
+
     private final String renew = "WITH l AS (SELECT h.lock_key, h.base, r.id, r.lease, r.seq FROM holdfast_lock h"
             + " JOIN unnest(?, ?, ?, ?, ?) AS r(k, b, id, lease, seq) ON h.lock_key = r.k AND h.base = r.b"
             + " WHERE h.holder = r.id AND h.settings <= r.seq AND h.ends > clock_timestamp()"
@@ -156,6 +176,23 @@ final class PostgresTable extends LockTable {
         Written answer = changed(link, take, key, key, link.notAfterMicros(), holderId, leaseMillis, leaseMillis, key);
         Row row = answer.found();
         return row == null ? null : new Taken(answer.done() ? row.base() : 0, row);
+    }
+
+    @Override
+    Map<Wanted, Long> takeAll(Link link, List<Wanted> wanted) throws SQLException {
+        long sent = link.nanoTime();
+        Map<Wanted, Long> bases = new HashMap<>();
+        link.query(
+                takeAll,
+                result -> {
+                    link.clockWas(result.getLong(3), sent);
+                    return bases.put(wanted.get(result.getInt(1) - 1), result.getLong(2));
+                },
+                texts(wanted, Wanted::key),
+                texts(wanted, Wanted::holderId),
+                numbers(wanted, Wanted::leaseMillis),
+                link.notAfterMicros());
+        return bases;
     }
 
     /** Runs a statement that ends with {@link #orFound}. Also a change that was made is answered by a row. */
@@ -243,6 +280,16 @@ final class PostgresTable extends LockTable {
     }
 
     @Override
+    Set<Holds.Held> releaseAll(Link link, List<Holds.Held> holds) throws SQLException {
+        return new HashSet<>(link.query(
+                releaseAll,
+                result -> holds.get(result.getInt(1) - 1),
+                texts(holds, Holds.Held::key),
+                numbers(holds, Holds.Held::base),
+                texts(holds, Holds.Held::holderId)));
+    }
+
+    @Override
     List<Renewed> renew(Link link, List<Renewal> renewals) throws SQLException {
         return link.query(
                 renew,
@@ -269,12 +316,12 @@ final class PostgresTable extends LockTable {
         return Boolean.TRUE.equals(guarded);
     }
 
-    private static Object texts(List<Renewal> renewals, Function<Renewal, String> part) {
-        return renewals.stream().map(part).toArray(String[]::new);
+    private static <T> Object texts(List<T> all, Function<T, String> part) {
+        return all.stream().map(part).toArray(String[]::new);
     }
 
-    private static Object numbers(List<Renewal> renewals, Function<Renewal, Long> part) {
-        return renewals.stream().map(part).toArray(Long[]::new);
+    private static <T> Object numbers(List<T> all, Function<T, Long> part) {
+        return all.stream().map(part).toArray(Long[]::new);
     }
 
     /** Each row is judged again under its lock: a take may have been committed since the subselect looked. */

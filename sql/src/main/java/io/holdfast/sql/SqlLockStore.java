@@ -1,5 +1,7 @@
 package io.holdfast.sql;
 
+import static java.util.stream.Collectors.toMap;
+
 import io.holdfast.record.NameDecision;
 import io.holdfast.record.NameRecord;
 import io.holdfast.spi.AcquireAllReply;
@@ -20,10 +22,13 @@ import io.holdfast.spi.StoreListener;
 import io.holdfast.spi.StoreState;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
@@ -43,6 +48,11 @@ final class SqlLockStore implements LockStore {
     private final Workers workers;
     private final Renewals renewals;
     private final TogetherTake together;
+    private final Gathering<AcquireRequest, AcquireReply> takes;
+    private final Gathering<Ending, ReleaseReply> releases;
+
+    /** The end of a hold whose base is known. */
+    private record Ending(ReleaseRequest request, Holds.Held held) {}
 
     /** The view of the pools; null in that view. */
     private final @Nullable SqlLockStore pools;
@@ -55,6 +65,12 @@ final class SqlLockStore implements LockStore {
         this.commands = new Commands(table, parts.errors(), pools == null, parts.random());
         this.together = new TogetherTake(commands, parts.errors());
         this.renewals = new Renewals(parts, commands, pools == null);
+        this.takes = new Gathering<>(workers, parts.errors(), this::acquire, this::takeAll);
+        this.releases = new Gathering<>(
+                workers,
+                parts.errors(),
+                (link, ending) -> release(link, ending.request(), ending.held()),
+                this::releaseAll);
     }
 
     static SqlLockStore of(SqlParts parts) {
@@ -85,7 +101,24 @@ final class SqlLockStore implements LockStore {
         if (refusal != null) {
             return CompletableFuture.failedFuture(refusal);
         }
-        return parts.messages().start().thenCompose(heard -> workers.submit(link -> acquire(link, request)));
+        return parts.messages()
+                .start()
+                .thenCompose(heard ->
+                        isPool() ? workers.submit(link -> acquire(link, request)) : takes.submit(request));
+    }
+
+    private Map<AcquireRequest, AcquireReply> takeAll(Link link, List<AcquireRequest> requests) throws SQLException {
+        Map<LockTable.Wanted, AcquireRequest> wanted = new LinkedHashMap<>();
+        requests.forEach(request -> wanted.put(
+                new LockTable.Wanted(commands.key(request.name()), request.holderId(), request.leaseMillis()),
+                request));
+        Map<AcquireRequest, AcquireReply> replies = new HashMap<>();
+        table.takeAll(link, List.copyOf(wanted.keySet())).forEach((taken, base) -> {
+            AcquireRequest request = Objects.requireNonNull(wanted.get(taken));
+            granted(request, base, 0);
+            replies.put(request, new AcquireReply.Granted(base, 0));
+        });
+        return replies;
     }
 
     private AcquireReply acquire(Link link, AcquireRequest request) throws SQLException {
@@ -171,7 +204,17 @@ final class SqlLockStore implements LockStore {
     public CompletionStage<ReleaseReply> release(ReleaseRequest request) {
         // Before the statement: a look at the row must not miss a hold that this client has ended itself.
         Holds.Held held = parts.holds().end(commands.key(request.name()), request.holderId());
-        return workers.submit(link -> release(link, request, held));
+        return held == null || isPool() || request.requeue() != null
+                ? workers.submit(link -> release(link, request, held))
+                : releases.submit(new Ending(request, held));
+    }
+
+    private Map<Ending, ReleaseReply> releaseAll(Link link, List<Ending> endings) throws SQLException {
+        Set<Holds.Held> released =
+                table.releaseAll(link, endings.stream().map(Ending::held).toList());
+        return endings.stream()
+                .filter(ending -> released.contains(ending.held()))
+                .collect(toMap(ending -> ending, ending -> ReleaseReply.released(), (one, other) -> one));
     }
 
     private ReleaseReply release(Link link, ReleaseRequest request, Holds.@Nullable Held held) throws SQLException {

@@ -13,6 +13,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -199,6 +200,46 @@ class PostgresTableTest extends TableTest {
                 }
             });
         }
+    }
+
+    /** One lock that is taken, waited for, or locked by somebody delays or fails no other. */
+    @Test
+    void severalAreTakenAndReleasedByOneStatement() throws SQLException {
+        String other = LockKey.of("other:" + key);
+        String waited = LockKey.of("waited:" + key);
+        String locked = LockKey.of("locked:" + key);
+        for (String each : List.of(key, other, waited, locked)) {
+            table.make(link, each, "name", 5);
+        }
+        table.make(link, other, "name", 77);
+        link.update("UPDATE holdfast_lock SET queue = 'hf-w:1 1 z b 1 1 1 1;' WHERE lock_key = ?", waited);
+        List<LockTable.Wanted> wanted = List.of(
+                new LockTable.Wanted(locked, "hf-a:1", 30_000),
+                new LockTable.Wanted(key, "hf-a:2", 30_000),
+                new LockTable.Wanted(waited, "hf-a:3", 30_000),
+                new LockTable.Wanted(other, "hf-a:4", 60_000),
+                new LockTable.Wanted(LockKey.of("missing:" + key), "hf-a:5", 30_000));
+        Map<LockTable.Wanted, Long> taken;
+        try (Connection holder = foreign(
+                Databases.postgres(), "SELECT 1 FROM holdfast_lock WHERE lock_key = '" + locked + "' FOR UPDATE")) {
+            taken = table.takeAll(link, wanted);
+            holder.rollback();
+        }
+        assertThat(taken).containsOnlyKeys(wanted.get(1), wanted.get(3));
+        Row row = requireNonNull(table.read(link, other));
+        assertThat(row.holder()).isEqualTo("hf-a:4");
+        assertThat(taken).containsEntry(wanted.get(3), row.base());
+        assertThat(row.endMicros() - row.nowMicros()).isBetween(30_000_000L, 60_000_000L);
+        assertThat(table.takeAll(link, wanted).keySet()).containsExactly(wanted.get(0));
+
+        Holds.Held held = new Holds.Held("name", key, "hf-a:2", false, taken.get(wanted.get(1)), 0);
+        Holds.Held ended = new Holds.Held("name", other, "hf-b:4", false, row.base(), 0);
+        assertThat(table.releaseAll(link, List.of(ended, held))).containsExactly(held);
+        assertThat(read().holder()).isEmpty();
+        assertThat(requireNonNull(table.read(link, other)).holder()).isEqualTo("hf-a:4");
+        assertThat(shown("synchronous_commit")).isEqualTo("on");
+        link.clockWas(read().nowMicros() - Link.LATE_MICROS - 1_000_000, link.nanoTime());
+        assertThat(table.takeAll(link, wanted)).isEmpty();
     }
 
     /** A session-level setting would reach other applications behind a pooler. */

@@ -16,7 +16,9 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.IdentityHashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -58,6 +60,8 @@ public final class VerifySql {
      */
     public record Wrote(boolean done, @Nullable Seen found) {}
 
+    public record Wanted(String key, String holderId, long leaseMillis) {}
+
     public record Renew(String key, long base, String holderId, long leaseMillis, long sequence) {}
 
     public record Renewed(String key, String holderId, String queue, long nowMicros) {}
@@ -70,6 +74,9 @@ public final class VerifySql {
         @Nullable
         Took take(String key, String holderId, long leaseMillis, long notAfterMicros) throws SQLException;
 
+        /** Returns the bases of those that were taken. */
+        Map<Wanted, Long> takeAll(List<Wanted> wanted, long notAfterMicros) throws SQLException;
+
         void make(String key, long version) throws SQLException;
 
         Map<String, Seen> read(List<String> keys) throws SQLException;
@@ -80,6 +87,9 @@ public final class VerifySql {
         Wrote write(String key, Stored before, Stored after, long notAfterMicros, List<Note> notes) throws SQLException;
 
         Wrote release(String key, long base, String holderId) throws SQLException;
+
+        /** Returns those that were ended. */
+        Set<Renew> releaseAll(List<Renew> holds) throws SQLException;
 
         List<Renewed> renew(List<Renew> renewals) throws SQLException;
 
@@ -330,6 +340,27 @@ public final class VerifySql {
                 return null;
             }
             return new Taken(took.base(), noted(link, row(took.seen()), sent));
+        }
+
+        @Override
+        Map<LockTable.Wanted, Long> takeAll(Link link, List<LockTable.Wanted> wanted) throws SQLException {
+            Map<VerifySql.Wanted, LockTable.Wanted> all = new LinkedHashMap<>();
+            wanted.forEach(
+                    each -> all.put(new VerifySql.Wanted(each.key(), each.holderId(), each.leaseMillis()), each));
+            Map<LockTable.Wanted, Long> bases = new HashMap<>();
+            session(link)
+                    .takeAll(List.copyOf(all.keySet()), link.notAfterMicros())
+                    .forEach((taken, base) -> bases.put(all.get(taken), base));
+            return bases;
+        }
+
+        @Override
+        Set<Holds.Held> releaseAll(Link link, List<Holds.Held> holds) throws SQLException {
+            Map<Renew, Holds.Held> all = new LinkedHashMap<>();
+            holds.forEach(each -> all.put(new Renew(each.key(), each.base(), each.holderId(), 0, 0), each));
+            Set<Holds.Held> released = new HashSet<>();
+            session(link).releaseAll(List.copyOf(all.keySet())).forEach(each -> released.add(all.get(each)));
+            return released;
         }
 
         @Override

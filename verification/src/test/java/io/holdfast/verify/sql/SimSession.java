@@ -7,6 +7,7 @@ import io.holdfast.sql.VerifySql.Renewed;
 import io.holdfast.sql.VerifySql.Seen;
 import io.holdfast.sql.VerifySql.Stored;
 import io.holdfast.sql.VerifySql.Took;
+import io.holdfast.sql.VerifySql.Wanted;
 import io.holdfast.sql.VerifySql.Wrote;
 import io.holdfast.verify.engine.SimTime;
 import java.sql.SQLException;
@@ -14,6 +15,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
@@ -261,6 +263,27 @@ final class SimSession implements VerifySql.Session {
         }
         Seen seen = read(List.of(key)).get(key);
         return seen == null ? null : new Took(0, seen);
+    }
+
+    @Override
+    public Map<Wanted, Long> takeAll(List<Wanted> wanted, long notAfterMicros) throws SQLException {
+        boolean unsynced = database.bug == SqlBug.TAKE_NEED_NOT_BE_SYNCED;
+        return database.plain
+                ? Map.of()
+                : call(
+                        wanted.stream().map(Wanted::key).distinct().toList(),
+                        statement -> statements.takeAll(statement, wanted, notAfterMicros),
+                        unsynced);
+    }
+
+    @Override
+    public Set<Renew> releaseAll(List<Renew> holds) throws SQLException {
+        return database.plain
+                ? Set.of()
+                : call(
+                        holds.stream().map(Renew::key).distinct().toList(),
+                        statement -> statements.releaseAll(statement, holds),
+                        true);
     }
 
     @Override

@@ -7,9 +7,14 @@ import io.holdfast.sql.VerifySql.Renewed;
 import io.holdfast.sql.VerifySql.Seen;
 import io.holdfast.sql.VerifySql.Stored;
 import io.holdfast.sql.VerifySql.Took;
+import io.holdfast.sql.VerifySql.Wanted;
 import io.holdfast.sql.VerifySql.Wrote;
 import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** What the statements of the store do with the rows, and what they would do with a {@link SqlBug}. */
@@ -100,6 +105,18 @@ final class SimStatements {
             }
         }
         return database.plain ? null : new Took(0, found(statement, newest.row()));
+    }
+
+    Map<Wanted, Long> takeAll(SimStatement<?> statement, List<Wanted> wanted, long notAfter)
+            throws SimStatement.Blocked {
+        Map<Wanted, Long> taken = new HashMap<>();
+        for (Wanted each : wanted) {
+            Took took = take(statement, each.key(), each.holderId(), each.leaseMillis(), notAfter);
+            if (took != null && took.base() > 0) {
+                taken.put(each, took.base());
+            }
+        }
+        return taken;
     }
 
     private long base(Stored row) {
@@ -256,6 +273,18 @@ final class SimStatements {
             }
         }
         return missed(statement, key, base);
+    }
+
+    /** Passes by the rows that others have locked. */
+    Set<Renew> releaseAll(SimStatement<?> statement, List<Renew> holds) throws SimStatement.Blocked {
+        Set<Renew> released = new HashSet<>();
+        for (Renew each : holds) {
+            boolean free = statement.versions(each.key()).stream().noneMatch(one -> statement.isLocked(one.slot()));
+            if (free && release(statement, each.key(), each.base(), each.holderId()).done()) {
+                released.add(each);
+            }
+        }
+        return released;
     }
 
     private boolean isHeld(Stored row, long base, String holderId) {
