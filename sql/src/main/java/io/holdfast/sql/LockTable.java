@@ -3,6 +3,7 @@ package io.holdfast.sql;
 import static java.util.stream.Collectors.toMap;
 
 import io.holdfast.record.NameMessage;
+import io.holdfast.record.NameRecord.Entry;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.List;
@@ -83,6 +84,18 @@ abstract class LockTable {
     abstract Written write(
             Link link, String key, Row before, Row.Change after, List<NameMessage> messages, boolean pool)
             throws SQLException;
+
+    /**
+     * Adds an entry to the end of a queue in which others wait behind a hold, whatever has become of both since the row
+     * was read. So a client that is far away need not be faster than all near ones.
+     *
+     * @param entry of an id that neither holds nor waits
+     * @return the row with the entry; null if it was not added
+     */
+    @Nullable
+    Row append(Link link, String key, Row before, Entry entry) throws SQLException {
+        return null;
+    }
 
     /** Ends a hold that nobody waits behind. */
     abstract Written release(Link link, String key, long base, String holderId) throws SQLException;

@@ -1,6 +1,7 @@
 package io.holdfast.sql;
 
 import io.holdfast.record.NameMessage;
+import io.holdfast.record.NameRecord.Entry;
 import java.sql.SQLException;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -57,7 +58,8 @@ final class PostgresTable extends LockTable {
     /** The same for several names, for those that are free. */
     private final String takeAll = "WITH l AS (SELECT h.lock_key, h.base, r.id, r.lease, r.i FROM unnest(?, ?, ?)"
             + " WITH ORDINALITY AS r(k, id, lease, i) JOIN holdfast_lock h ON h.lock_key = r.k AND h.base = "
-            + NEWEST.replace("?", "r.k") + " WHERE h.queue = '' AND h.holders = '' AND h.ends <= clock_timestamp() AND clock_timestamp() <= "
+            + NEWEST.replace("?", "r.k")
+            + " WHERE h.queue = '' AND h.holders = '' AND h.ends <= clock_timestamp() AND clock_timestamp() <= "
             + instant() + " FOR UPDATE OF h SKIP LOCKED) UPDATE holdfast_lock h SET base = GREATEST(h.base + 1, "
             + ticks() + "), holder = l.id, ends = clock_timestamp() + l.lease * INTERVAL '1 millisecond',"
             + " lease = l.lease, settings = 0, contended = 0, version = h.version + 1 FROM l"
@@ -115,6 +117,13 @@ final class PostgresTable extends LockTable {
             + "g AS (SELECT h.lock_key, h.base FROM holdfast_lock h CROSS JOIN l" + asRead
             + " FOR UPDATE OF h SKIP LOCKED), w AS (UPDATE holdfast_lock h SET base = ?," + values
             + "g WHERE h.lock_key = g.lock_key AND h.base = g.base RETURNING 1 AS one)");
+
+    /** An update that has waited for the row looks again at what it asks for, and so finds a base that has grown. */
+    private final String append =
+            "UPDATE holdfast_lock SET queue = queue || ?, version = version + 1 WHERE lock_key = ?"
+                    + " AND base >= ? AND queue <> '' AND strpos(queue, ?) = 0 AND holder <> '' AND holder <> ? AND ends >"
+                    + " clock_timestamp() AND clock_timestamp() <= " + instant() + " RETURNING "
+                    + columns(micros(STARTED));
 
     private final String release = locked + "w AS (UPDATE holdfast_lock h SET holder = '', ends = clock_timestamp(),"
             + " version = h.version + 1 FROM l WHERE h.lock_key = ? AND h.base = ? AND h.base = l.base AND h.holder = ?"
@@ -264,6 +273,23 @@ final class PostgresTable extends LockTable {
         Object[] parameters =
                 same ? joined(row, values, which, last) : joined(row, which, new Object[] {after.base()}, values, last);
         return changed(link, sent.isEmpty() ? writing.silent() : writing.telling(), parameters);
+    }
+
+    @Override
+    @Nullable
+    Row append(Link link, String key, Row before, Entry entry) throws SQLException {
+        long sent = link.nanoTime();
+        String id = entry.holderId();
+        Row row = link.first(
+                append,
+                result -> row(result, 1),
+                QueueText.text(entry, before.mark()),
+                key,
+                before.base(),
+                QueueText.word(id) + ' ',
+                id,
+                before.notAfterMicros());
+        return noted(link, row, sent);
     }
 
     private static Object[] joined(Object[]... parts) {

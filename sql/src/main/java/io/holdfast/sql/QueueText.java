@@ -68,13 +68,24 @@ final class QueueText {
         Map<String, Long> marks = marks(before);
         StringBuilder text = new StringBuilder();
         for (Entry entry : entries) {
-            AcquireRequest request = entry.request();
             long stampedBy = entry.stampNanos() == nowNanos ? mark : marks.getOrDefault(entry.holderId(), mark);
-            append(text, request.holderId(), entry.stampNanos() / 1_000, stampedBy, request.nonce());
-            append(text, request.pollMillis(), request.leaseMillis(), request.weight(), request.capacity());
-            text.append(';');
+            append(text, entry, stampedBy);
         }
         return text.toString();
+    }
+
+    /** Returns the text of an entry that the clock of this server has stamped. */
+    static String text(Entry entry, long mark) {
+        StringBuilder text = new StringBuilder();
+        append(text, entry, mark);
+        return text.toString();
+    }
+
+    private static void append(StringBuilder text, Entry entry, long mark) {
+        AcquireRequest request = entry.request();
+        append(text, request.holderId(), entry.stampNanos() / 1_000, mark, request.nonce());
+        append(text, request.pollMillis(), request.leaseMillis(), request.weight(), request.capacity());
+        text.append(';');
     }
 
     /** Returns the holds of a pool. */

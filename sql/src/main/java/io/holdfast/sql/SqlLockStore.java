@@ -4,6 +4,7 @@ import static java.util.stream.Collectors.toMap;
 
 import io.holdfast.record.NameDecision;
 import io.holdfast.record.NameRecord;
+import io.holdfast.record.NameRecord.Entry;
 import io.holdfast.spi.AcquireAllReply;
 import io.holdfast.spi.AcquireReply;
 import io.holdfast.spi.AcquireRequest;
@@ -103,8 +104,8 @@ final class SqlLockStore implements LockStore {
         }
         return parts.messages()
                 .start()
-                .thenCompose(heard ->
-                        isPool() ? workers.submit(link -> acquire(link, request)) : takes.submit(request));
+                .thenCompose(
+                        heard -> isPool() ? workers.submit(link -> acquire(link, request)) : takes.submit(request));
     }
 
     private Map<AcquireRequest, AcquireReply> takeAll(Link link, List<AcquireRequest> requests) throws SQLException {
@@ -137,13 +138,41 @@ final class SqlLockStore implements LockStore {
             }
             row = taken == null ? null : taken.row();
         }
-        Commands.Decided<AcquireReply> decided = row == null
-                ? null
-                : commands.decide(link, name, row, decision -> decision.acquire(placed(decision, request)));
+        Commands.Decided<AcquireReply> decided = null;
+        if (row != null) {
+            AcquireReply waits = append(link, key, row, request);
+            if (waits != null) {
+                return noted(request, waits, row);
+            }
+            decided = commands.decide(link, name, row, decision -> decision.acquire(placed(decision, request)));
+        }
         if (decided == null) {
             decided = commands.decideMaking(link, name, decision -> decision.acquire(placed(decision, request)));
         }
         return noted(request, decided.reply(), decided.row());
+    }
+
+    /**
+     * Adds a request to the queue of a lock in which somebody waits: so the holder knows of a waiter. Returns null if that
+     * is to be decided otherwise.
+     */
+    private AcquireReply.@Nullable Busy append(Link link, String key, Row row, AcquireRequest request)
+            throws SQLException {
+        List<Entry> queue = QueueText.entries(request.name(), row.queue());
+        long now = row.nowMicros() * 1_000;
+        boolean waited = !queue.isEmpty() && queue.get(queue.size() - 1).isAlive(now);
+        if (isPool() || !request.queue() || row.isOver() || !waited || queue.size() >= QUEUE_MOST) {
+            return null;
+        }
+        Row after = table.append(link, key, row, new Entry(request, now));
+        if (after == null) {
+            return null;
+        }
+        long left = Math.max(1, (after.endMicros() - after.nowMicros()) / 1_000);
+        long alive = QueueText.entries(request.name(), after.queue()).stream()
+                .filter(entry -> entry.isAlive(after.nowMicros() * 1_000))
+                .count();
+        return new AcquireReply.Busy(left, (int) Math.max(0, alive - 1), after.holder());
     }
 
     /** Returns the request, without the queue if that is full. */

@@ -31,7 +31,7 @@ class GatheringTest {
     private final Gathering<String, String> gathering =
             new Gathering<>(new Later(), errors, this::single, this::together);
 
-    /** Runs commands when the test says so. */
+    /** Keeps commands until {@link #runAll}. */
     private final class Later implements Workers {
 
         @Override

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import io.holdfast.record.NameRecord;
+import io.holdfast.spi.AcquireRequest;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.PreparedStatement;
@@ -109,12 +111,13 @@ class PostgresTableTest extends TableTest {
         assertThat(found.queue()).isEqualTo("hf-b:1 1 z b 1 1 1 1;");
         Row held = read();
         assertThat(held.nowMicros()).isGreaterThanOrEqualTo(found.nowMicros());
-        found = afterWait("settings = 5", () -> table.write(
-                link, key, held, ended(held, held.nowMicros()), List.of(), false));
+        found = afterWait(
+                "settings = 5", () -> table.write(link, key, held, ended(held, held.nowMicros()), List.of(), false));
         assertThat(found.settings()).isEqualTo(5);
         Row again = read();
-        found = afterWait("holder = 'hf-b:1', base = base + 1", () -> table.write(
-                link, key, again, hold(again, "hf-c:1"), List.of(), false));
+        found = afterWait(
+                "holder = 'hf-b:1', base = base + 1",
+                () -> table.write(link, key, again, hold(again, "hf-c:1"), List.of(), false));
         assertThat(found.holder()).isEqualTo("hf-b:1");
         assertThat(found.base()).isEqualTo(base + 1);
         assertThat(write(found, hold(found, "hf-c:1"))).isTrue();
@@ -200,6 +203,40 @@ class PostgresTableTest extends TableTest {
                 }
             });
         }
+    }
+
+    /** A client 10 ms away would otherwise find another version each time that it writes. */
+    @Test
+    void anEntryIsAppendedWhateverHasBecomeOfTheQueue() throws Exception {
+        table.make(link, key, "name", 5);
+        long base = take("hf-a:1");
+        Row held = read();
+        NameRecord.Entry entry = new NameRecord.Entry(
+                AcquireRequest.queueing("name", "hf-x:1", 30_000, 5_000), held.nowMicros() * 1_000);
+        assertThat(table.append(link, key, held, entry)).as("nobody waits").isNull();
+        Row.Change waited = new Row.Change(base, "hf-a:1", held.endMicros(), 0, 30_000, "hf-b:1 1 z b 1 1 1 1;", "", 1);
+        assertThat(write(held, waited)).isTrue();
+        Row read = read();
+        // The lock is passed on, and somebody else comes.
+        Row.Change passed =
+                new Row.Change(base + 1, "hf-b:1", held.endMicros(), 0, 30_000, "hf-a:2 1 z b 1 1 1 1;", "", 0);
+        assertThat(write(read, passed)).isTrue();
+        table.make(link, key, "name", 77);
+        Row after = requireNonNull(table.append(link, key, read, entry));
+        assertThat(after.queue()).startsWith("hf-a:2 1 z b 1 1 1 1;hf-x:1 ");
+        assertThat(after).usingRecursiveComparison().ignoringFields("nowMicros").isEqualTo(read());
+        assertThat(after.base()).isEqualTo(base + 1);
+        assertThat(table.append(link, key, read, entry)).as("waits already").isNull();
+        NameRecord.Entry holder = new NameRecord.Entry(
+                AcquireRequest.queueing("name", "hf-b:1", 30_000, 5_000), held.nowMicros() * 1_000);
+        assertThat(table.append(link, key, read, holder)).as("holds it").isNull();
+        NameRecord.Entry other = new NameRecord.Entry(
+                AcquireRequest.queueing("name", "hf-y:1", 30_000, 5_000), held.nowMicros() * 1_000);
+        assertThat(table.append(link, key, at(read, read.nowMicros() - Link.LATE_MICROS - 1_000_000), other))
+                .as("late")
+                .isNull();
+        assertThat(write(after, ended(after, after.nowMicros()))).isTrue();
+        assertThat(table.append(link, key, read, other)).as("free").isNull();
     }
 
     /** One lock that is taken, waited for, or locked by somebody delays or fails no other. */

@@ -244,7 +244,7 @@ abstract class TableTest {
         return new Row.Change(row.base(), "", endMicros, 0, 0, "", "", 0);
     }
 
-    private static Row at(Row row, long nowMicros) {
+    static Row at(Row row, long nowMicros) {
         return new Row(
                 row.base(),
                 row.version(),

@@ -3,6 +3,7 @@ package io.holdfast.sql;
 import static java.util.stream.Collectors.toMap;
 
 import io.holdfast.record.NameMessage;
+import io.holdfast.record.NameRecord.Entry;
 import io.holdfast.record.NameRecord.Hold;
 import io.holdfast.spi.AcquireRequest;
 import io.holdfast.spi.LockStore;
@@ -85,6 +86,11 @@ public final class VerifySql {
         Seen readLocked(String key) throws SQLException;
 
         Wrote write(String key, Stored before, Stored after, long notAfterMicros, List<Note> notes) throws SQLException;
+
+        /** Returns the row with the entry; null if it was not added. */
+        @Nullable
+        Seen append(String key, long base, String entry, String word, String holderId, long notAfterMicros)
+                throws SQLException;
 
         Wrote release(String key, long base, String holderId) throws SQLException;
 
@@ -409,6 +415,22 @@ public final class VerifySql {
                     after.contended());
             Wrote wrote = session(link).write(key, stored(before), stored, before.notAfterMicros(), notes);
             return new Written(wrote.done(), found(link, wrote, sent));
+        }
+
+        @Override
+        @Nullable
+        Row append(Link link, String key, Row before, Entry entry) throws SQLException {
+            long sent = link.nanoTime();
+            String id = entry.holderId();
+            Seen seen = session(link)
+                    .append(
+                            key,
+                            before.base(),
+                            QueueText.text(entry, before.mark()),
+                            QueueText.word(id) + ' ',
+                            id,
+                            before.notAfterMicros());
+            return noted(link, seen == null ? null : row(seen), sent);
         }
 
         @Override

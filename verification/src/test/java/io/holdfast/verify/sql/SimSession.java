@@ -327,6 +327,17 @@ final class SimSession implements VerifySql.Session {
     }
 
     @Override
+    public @Nullable Seen append(String key, long base, String entry, String word, String holderId, long notAfterMicros)
+            throws SQLException {
+        return database.plain
+                ? null
+                : call(
+                        List.of(key),
+                        statement -> statements.append(statement, key, base, entry, word, holderId, notAfterMicros),
+                        false);
+    }
+
+    @Override
     public Wrote release(String key, long base, String holderId) throws SQLException {
         return call(List.of(key), statement -> statements.release(statement, key, base, holderId), true);
     }

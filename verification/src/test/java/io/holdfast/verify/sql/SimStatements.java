@@ -15,6 +15,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /** What the statements of the store do with the rows, and what they would do with a {@link SqlBug}. */
@@ -260,6 +261,41 @@ final class SimStatements {
                 after.contended());
     }
 
+    @Nullable
+    Seen append(
+            SimStatement<?> statement, String key, long base, String entry, String word, String holderId, long notAfter)
+            throws SimStatement.Blocked {
+        Predicate<Stored> isWaitedFor = row -> row.base() >= base
+                && !row.queue().isEmpty()
+                && !row.holder().isEmpty()
+                && !row.queue().contains(word)
+                && !row.holder().equals(holderId)
+                && row.endMicros() > now()
+                && now() <= notAfter;
+        for (SimDatabase.Version version : statement.versions(key)) {
+            if (isWaitedFor.test(version.row())) {
+                statement.waitFor(version.slot());
+                Stored current = statement.current(version.slot());
+                if (current != null && isWaitedFor.test(current)) {
+                    Stored after = new Stored(
+                            current.base(),
+                            current.version() + 1,
+                            current.holder(),
+                            current.endMicros(),
+                            current.settings(),
+                            current.leaseMillis(),
+                            current.queue() + entry,
+                            current.holders(),
+                            current.contended());
+                    statement.change(version.slot(), after);
+                    database.log(() -> "appends to " + database.name(key) + ": " + after);
+                    return seen(after);
+                }
+            }
+        }
+        return null;
+    }
+
     Wrote release(SimStatement<?> statement, String key, long base, String holderId) throws SimStatement.Blocked {
         for (SimDatabase.Version version : statement.versions(key)) {
             if (isHeld(version.row(), base, holderId)) {
@@ -280,7 +316,9 @@ final class SimStatements {
         Set<Renew> released = new HashSet<>();
         for (Renew each : holds) {
             boolean free = statement.versions(each.key()).stream().noneMatch(one -> statement.isLocked(one.slot()));
-            if (free && release(statement, each.key(), each.base(), each.holderId()).done()) {
+            if (free
+                    && release(statement, each.key(), each.base(), each.holderId())
+                            .done()) {
                 released.add(each);
             }
         }
