@@ -3,6 +3,7 @@ package io.holdfast.cli.commands;
 import io.holdfast.LockClient;
 import io.holdfast.cli.console.CliException;
 import io.holdfast.cli.console.ExitCode;
+import java.time.Duration;
 import java.util.List;
 
 /** Checks arguments before a command uses them. */
@@ -14,6 +15,15 @@ final class Arguments {
     static void checkName(String name) {
         checkText(List.of(name));
         LockClient.checkName(name);
+    }
+
+    static void checkInterval(Duration interval, Duration least) {
+        if (interval.compareTo(least) < 0) {
+            throw new CliException(
+                    ExitCode.USAGE,
+                    "--interval: " + DurationConverter.format(interval) + " (expected: at least "
+                            + DurationConverter.format(least) + ")");
+        }
     }
 
     /** Java reads arguments by the locale, and what has no meaning there cannot be handed on unharmed. */

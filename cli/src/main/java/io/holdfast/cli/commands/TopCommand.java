@@ -2,7 +2,6 @@ package io.holdfast.cli.commands;
 
 import io.holdfast.LockClient;
 import io.holdfast.LockStoreException;
-import io.holdfast.cli.console.CliException;
 import io.holdfast.cli.console.ExitCode;
 import io.holdfast.cli.console.Io;
 import io.holdfast.cli.console.Version;
@@ -68,12 +67,7 @@ public final class TopCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException, InterruptedException {
-        if (interval.compareTo(INTERVAL_MIN) < 0) {
-            throw new CliException(
-                    ExitCode.USAGE,
-                    "--interval: " + DurationConverter.format(interval) + " (expected: at least "
-                            + DurationConverter.format(INTERVAL_MIN) + ")");
-        }
+        Arguments.checkInterval(interval, INTERVAL_MIN);
         try (LockClient client = store.viewer().build()) {
             LockWatch watch = new LockWatch(client);
             if (json) {
