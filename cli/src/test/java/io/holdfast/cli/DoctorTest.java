@@ -9,6 +9,8 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.time.Duration;
 import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -21,6 +23,9 @@ import org.junit.jupiter.api.TestInstance;
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class DoctorTest {
+
+    private static final Pattern LATENCY = Pattern.compile(
+            "(?m)^(OK     |WARNING)  latency      \\d+ locks and unlocks: half within (\\d+\\.\\d\\d) ms");
 
     private RedisServer redis;
 
@@ -49,10 +54,10 @@ class DoctorTest {
                 .contains("OK       replication  a master without replicas")
                 .containsPattern(
                         "OK       clock        the server's clock is \\d+ m?s (behind|ahead of) this machine's")
-                .containsPattern("OK       latency      100 locks and unlocks: half within \\d+\\.\\d\\d ms")
                 .containsPattern("keys         lock: lock:holdfast-doctor-[-0-9a-f]+, hash, expires in ")
                 .containsPattern("keys         counter: holdfast:b, string, expires in ")
                 .contains("0 errors, ");
+        assertLatency(result.out());
         // Nothing of the trial is left.
         assertThat((Iterable<?>) redis.command("KEYS", "lock:holdfast-doctor-*"))
                 .isEmpty();
@@ -116,7 +121,8 @@ class DoctorTest {
                     "redlock://127.0.0.1:" + evicts.port() + ",127.0.0.1:" + keeps.port() + ",127.0.0.1:" + away.port();
             LockClient.connect(uri + "?bootstrap=true").close();
             away.kill();
-            InProcess result = doctor(uri);
+            // On a busy machine, two answers may take longer than the usual 100 ms, and both are needed for a majority.
+            InProcess result = doctor(uri + "?memberTimeout=10s");
             assertThat(result.exitCode()).as(result.out() + result.err()).isEqualTo(78);
             assertThat(result.out().replace(evicts.uri(), "EVICTS").replace(keeps.uri(), "KEEPS"))
                     .contains("ERROR    eviction     maxmemory-policy is allkeys-lru: when memory is full, locks are"
@@ -132,8 +138,8 @@ class DoctorTest {
                             "clock        the server's clock is \\d+ m?s (behind|ahead of) this machine's \\(KEEPS")
                     .containsPattern("clock        the server's clock ran \\S+ % (faster|slower) than this machine's"
                             + " \\(give or take \\S+ %\\) \\(KEEPS")
-                    .contains("WARNING  member       redis://127.0.0.1:" + away.port() + "/0 cannot be reached")
-                    .contains("OK       latency ");
+                    .contains("WARNING  member       redis://127.0.0.1:" + away.port() + "/0 cannot be reached");
+            assertLatency(result.out());
         }
     }
 
@@ -204,6 +210,13 @@ class DoctorTest {
         assertThat(result.exitCode()).isEqualTo(69);
         assertThat(result.out()).isEmpty();
         assertThat(result.errLines()).singleElement().asString().contains("127.0.0.1:" + port);
+    }
+
+    /** Checks the line about the latency: it warns if half of the locks took 50 ms or longer, as on a busy machine. */
+    private static void assertLatency(String out) {
+        Matcher line = LATENCY.matcher(out);
+        assertThat(line.find()).as(out).isTrue();
+        assertThat(line.group(1)).isEqualTo(Double.parseDouble(line.group(2)) < 50 ? "OK     " : "WARNING");
     }
 
     private static InProcess doctor(String uri) {
