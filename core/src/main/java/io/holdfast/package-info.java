@@ -28,11 +28,12 @@
  * 11  GuardedStore       turns whatever a store throws into a failed stage, and checks the bases of tokens
  *     ───────────────────────────────────────────── module holdfast-redis ──
  * 12  KeyedStore         from lock names to Redis keys
- * 13  LuaLockStore       the store by scripts: keys, arguments and replies of each script
- * 14  ServerClock          whether the server's time is known, and after which time it is to refuse the command
- * 15  Subscriptions        whether grants arrive here; if not, the first acquire asks for no place in the queue
- * 16  Scripts            runs a script by its digest on the shared connection, and again if the server has forgotten it
- * 17  ScriptArgs           keys and arguments as they go over the wire
+ * 13  LuaLockStore       the store by scripts: one method for each command
+ * 14  LuaAcquires          the steps and arguments of an acquire, and what its reply means
+ * 15  ServerClock          whether the server's time is known, and after which time it is to refuse the command
+ * 16  Subscriptions        whether grants arrive here; if not, the first acquire asks for no place in the queue
+ * 17  Scripts            runs a script by its digest on the shared connection, and again if the server has forgotten it
+ * 18  ScriptArgs           keys and arguments as they go over the wire
  *     EVALSHA              acquire.lua
  * </pre>
  *
