@@ -100,6 +100,9 @@ interface Effects {
 
     // --- outcomes ---
 
+    /** Shows which lease is out after an event, if any, to threads that ask whether it is theirs. */
+    void publish(@Nullable ActiveLease lease);
+
     /** Wakes a thread to try for the lock itself; answered by {@link Tenure#handOutIfOpen}. */
     void nudge(Waiter waiter);
 

@@ -256,20 +256,30 @@ class NameEngine extends NameEffects implements NameEvents {
 
     // --- after each event ---
 
-    /** Drops what is not needed: timers, and the name itself when nobody holds or waits (engine rule 13). */
+    /**
+     * Drops what is not needed: timers, and the name itself when nobody holds or waits (engine rule 13). The answer to
+     * the last release comes after that, and changes nothing of the name.
+     */
     @Override
     void settle() {
-        ActiveLease lease = state.tenure.lease();
-        if (current != lease) {
-            // Most events leave it as it is, and a volatile write costs more than a read.
-            current = lease;
+        if (retired) {
+            return;
         }
+        boolean unused = state.settle();
         if (!state.isContending()) {
             cancelPoll();
         }
-        if (state.settle() && !retired) {
+        if (unused) {
             retired = true;
             engine.retire(this);
+        }
+    }
+
+    @Override
+    public void publish(@Nullable ActiveLease lease) {
+        if (current != lease) {
+            // Most events leave it as it is, and a volatile write costs more than a read.
+            current = lease;
         }
     }
 }

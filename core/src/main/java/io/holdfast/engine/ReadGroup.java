@@ -135,7 +135,6 @@ class ReadGroup extends Lane {
             return;
         }
         if (!readers.isEmpty()) {
-            keep();
             endLease(lease, false);
         } else if (retainedNanos != null && retainedNanos - time().nanoTime() > 0) {
             state.tenure.onRetained(lease, retainedNanos);
@@ -151,6 +150,9 @@ class ReadGroup extends Lane {
 
     /** Lets the hold be renewed for a reader whose thread is alive, if there is one. */
     private void keep() {
+        if (readers.isEmpty()) {
+            return;
+        }
         ActiveLease keeper = state().tenure.lease();
         if (keeper == null || (readers.contains(keeper) && isAlive(keeper))) {
             return;

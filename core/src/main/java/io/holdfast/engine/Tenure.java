@@ -435,12 +435,13 @@ public final class Tenure {
     }
 
     /**
-     * Ends an event: moves the time at which the timer calls, if the event has moved it. No event does that itself, so
-     * none can forget it.
+     * Ends an event: publishes the lease that is out, and moves the time at which the timer calls, if the event has
+     * moved it. No event does that itself, so none can forget it.
      *
      * @return whether there is a hold
      */
     boolean settle() {
+        state.effects.publish(lease);
         Hold held = hold;
         if (held == null) {
             return false;

@@ -31,10 +31,12 @@
  *  6  RenewalTimer         the hold is never due again
  *  7  Compensation         withdraws the hold until the store confirms it, if the release fails
  *     ───────────────────────────────────────────── interface LockStore, with a ReleaseRequest ──
- *  8  NameEngine         takes the answer in
+ *  8  NameEngine         takes the answer in; the name is retired already
  *  9  NameEffects        reports the end
  * 10  Answer             the caller waited here
  * </pre>
+ *
+ * <p>The release enters {@code Tenure} twice: with its event, and when the event is settled.
  *
  * <p>A renewal:
  *

@@ -253,6 +253,26 @@ class NameStateTest {
         assertThat(effects.due).containsExactly(third, third);
     }
 
+    @Test
+    void the_lease_that_is_out_is_published_at_the_end_of_an_event() {
+        hold();
+        ActiveLease first = lease();
+        assertThat(effects.published).isNull();
+        state.settle();
+        assertThat(effects.published).isSameAs(first);
+
+        arrive(DEFAULTS);
+        state.tenure.onReleased(first);
+        ActiveLease second = lease();
+        assertThat(effects.published).isSameAs(first).isNotSameAs(second);
+        state.settle();
+        assertThat(effects.published).isSameAs(second);
+
+        state.tenure.onReleased(second);
+        state.settle();
+        assertThat(effects.published).isNull();
+    }
+
     // --- other clients ---
 
     @Test

@@ -36,6 +36,10 @@ final class RecordingEffects implements Effects, NameEvents {
     /** The times at which the timer was asked to call. */
     final List<Long> due = new ArrayList<>();
 
+    /** The lease that was out after the last event. */
+    @Nullable
+    ActiveLease published;
+
     /** The last renewal that sets a length. */
     @Nullable
     RenewRequest preparation;
@@ -214,6 +218,11 @@ final class RecordingEffects implements Effects, NameEvents {
                 this, attempt.acquisition, base, deadline, time.nanoTime(), sinceNanos, leaseNanos, leaseNanos);
         holds.put((int) attempt.acquisition, hold);
         return hold;
+    }
+
+    @Override
+    public void publish(@Nullable ActiveLease lease) {
+        published = lease;
     }
 
     @Override
