@@ -9,7 +9,6 @@ import java.sql.DriverManager;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -53,7 +52,8 @@ public final class MariaDbServer implements AutoCloseable {
     private final List<String> command = new ArrayList<>();
     private ServerProcess process;
 
-    private MariaDbServer(Path dir, String driver, List<String> program, List<String> settings) throws IOException {
+    private MariaDbServer(Path dir, String driver, List<String> program, List<String> settings)
+            throws IOException, InterruptedException {
         this.dir = dir;
         this.log = dir.resolve("log");
         this.driver = driver;
@@ -69,7 +69,7 @@ public final class MariaDbServer implements AutoCloseable {
                 "--innodb-lock-wait-timeout=20",
                 "--init-file=" + Files.writeString(dir.resolve("users.sql"), USERS)));
         settings.forEach(each -> command.add("--" + each));
-        process = ServerProcess.start(command, log, dir);
+        process = started();
     }
 
     /**
@@ -99,11 +99,10 @@ public final class MariaDbServer implements AutoCloseable {
                 user()));
         JarPrograms.run(make);
         return new MariaDbServer(
-                        dir,
-                        "mariadb",
-                        List.of(program.toString(), "--no-defaults", "--basedir=" + base, user()),
-                        List.of(settings))
-                .ready();
+                dir,
+                "mariadb",
+                List.of(program.toString(), "--no-defaults", "--basedir=" + base, user()),
+                List.of(settings));
     }
 
     /**
@@ -134,7 +133,7 @@ public final class MariaDbServer implements AutoCloseable {
                 "caching-sha2-password-auto-generate-rsa-keys=OFF",
                 "sha256-password-auto-generate-rsa-keys=OFF"));
         all.addAll(List.of(settings));
-        return new MariaDbServer(dir, "mysql", program, all).ready();
+        return new MariaDbServer(dir, "mysql", program, all);
     }
 
     private static String user() {
@@ -145,17 +144,17 @@ public final class MariaDbServer implements AutoCloseable {
         return dir.resolve("data");
     }
 
-    /** Returns the port that it listens at. */
+    /** Returns the port that the server listens at. */
     public int port() {
         return port;
     }
 
-    /** Returns its address for JDBC, as an ordinary user, who may not write where the server is read-only. */
+    /** Returns the server's address for JDBC, as an ordinary user, who may not write where the server is read-only. */
     public String url() {
         return address(DATABASE) + "&user=app&password=s3cret-of-the-server";
     }
 
-    /** Returns its address for JDBC, as an administrator. */
+    /** Returns the server's address for JDBC, as an administrator. */
     public String adminUrl() {
         return address(DATABASE) + "&user=root";
     }
@@ -165,23 +164,22 @@ public final class MariaDbServer implements AutoCloseable {
                 + (driver.equals("mysql") ? "?sslMode=DISABLED" : "?sslMode=disable");
     }
 
-    /** Ends it by SIGKILL. Its files stay. */
+    /** Ends the server by SIGKILL. Its files stay. */
     public void kill() {
         process.leave();
     }
 
-    /** Starts it again after {@link #kill}, and waits until it answers. */
+    /** Starts the server again after {@link #kill}, and waits until it answers. */
     public void restart() throws IOException, InterruptedException {
-        process = ServerProcess.start(command, log, dir);
-        ready();
+        process = started();
     }
 
-    /** Stops it by SIGSTOP. */
+    /** Stops the server by SIGSTOP. */
     public void pause() {
         process.signal("STOP");
     }
 
-    /** Lets it run again. */
+    /** Lets the server run again. */
     public void resume() {
         process.signal("CONT");
     }
@@ -219,21 +217,10 @@ public final class MariaDbServer implements AutoCloseable {
         process.close();
     }
 
-    private MariaDbServer ready() throws IOException, InterruptedException {
-        long end = System.nanoTime() + Duration.ofSeconds(60).toNanos();
-        while (true) {
-            try (Connection ready = DriverManager.getConnection(adminUrl())) {
-                ready.isValid(1);
-                return this;
-            } catch (SQLException e) {
-                if (System.nanoTime() - end > 0 || !process.isRunning()) {
-                    String said = ServerProcess.lastLines(log);
-                    close();
-                    throw new IOException(driver + " did not start: " + said, e);
-                }
-                Thread.sleep(50);
-            }
-        }
+    private ServerProcess started() throws IOException, InterruptedException {
+        ServerProcess started = ServerProcess.start(command, log, dir);
+        started.awaitAnswer(driver, adminUrl(), log);
+        return started;
     }
 
     private static void unpackMariaDb(JarFile jar, Path folder) throws IOException {

@@ -4,10 +4,6 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
-import java.sql.Connection;
-import java.sql.DriverManager;
-import java.sql.SQLException;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -54,17 +50,16 @@ public final class PgBouncer implements AutoCloseable {
             command.addAll(List.of("-u", "nobody"));
         }
         command.add(settings.toString());
-        process = ServerProcess.start(command, log, dir);
-        awaitReady();
+        process = started();
     }
 
-    /** Returns whether this machine has one. */
+    /** Returns whether this machine has a PgBouncer. */
     public static boolean isInstalled() {
         return System.getenv("HOLDFAST_PGBOUNCER") != null || Files.isExecutable(INSTALLED);
     }
 
     /**
-     * Starts one and waits until PostgreSQL answers through it. Needs PostgreSQL's JDBC driver.
+     * Starts a pooler and waits until PostgreSQL answers through it. Needs PostgreSQL's JDBC driver.
      *
      * @param server the port of the PostgreSQL
      * @throws IOException if this machine cannot run one
@@ -77,7 +72,7 @@ public final class PgBouncer implements AutoCloseable {
         return new PgBouncer(given == null ? INSTALLED.toString() : given, server);
     }
 
-    /** Returns the port that it listens at. */
+    /** Returns the port that the pooler listens at. */
     public int port() {
         return port;
     }
@@ -87,48 +82,35 @@ public final class PgBouncer implements AutoCloseable {
         return "jdbc:postgresql://127.0.0.1:" + port + "/postgres?user=test&password=s3cret-of-the-server";
     }
 
-    /** Ends it by SIGKILL. */
+    /** Ends the pooler by SIGKILL. */
     public void kill() {
         process.leave();
     }
 
-    /** Starts it again after {@link #kill}, and waits until PostgreSQL answers through it. */
+    /** Starts the pooler again after {@link #kill}, and waits until PostgreSQL answers through it. */
     public void restart() throws IOException, InterruptedException {
-        process = ServerProcess.start(command, log, dir);
-        awaitReady();
+        process = started();
     }
 
-    /** Stops it by SIGSTOP. */
+    /** Stops the pooler by SIGSTOP. */
     public void pause() {
         process.signal("STOP");
     }
 
-    /** Lets it run again. */
+    /** Lets the pooler run again. */
     public void resume() {
         process.signal("CONT");
     }
 
-    /** Ends it and removes its files. */
+    /** Ends the pooler and removes its files. */
     @Override
     public void close() {
         process.close();
     }
 
-    private void awaitReady() throws IOException, InterruptedException {
-        long end = System.nanoTime() + Duration.ofSeconds(30).toNanos();
-        while (true) {
-            try (Connection ready = DriverManager.getConnection(url())) {
-                if (ready.isValid(5)) {
-                    return;
-                }
-            } catch (SQLException e) {
-                if (System.nanoTime() - end > 0 || !process.isRunning()) {
-                    String said = ServerProcess.lastLines(log);
-                    close();
-                    throw new IOException("PgBouncer did not start: " + said, e);
-                }
-            }
-            Thread.sleep(50);
-        }
+    private ServerProcess started() throws IOException, InterruptedException {
+        ServerProcess started = ServerProcess.start(command, log, dir);
+        started.awaitAnswer("PgBouncer", url(), log);
+        return started;
     }
 }

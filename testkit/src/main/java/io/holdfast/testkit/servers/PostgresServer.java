@@ -113,12 +113,12 @@ public final class PostgresServer implements AutoCloseable {
         return new ProcessBuilder(command).start();
     }
 
-    /** Returns the port that it listens at. */
+    /** Returns the port that the server listens at. */
     public int port() {
         return port;
     }
 
-    /** Ends all its processes by SIGKILL. The files stay. */
+    /** Ends all processes of the server by SIGKILL. The files stay. */
     public void kill() throws IOException, InterruptedException {
         processes().forEach(ProcessHandle::destroyForcibly);
         leave();
@@ -130,18 +130,18 @@ public final class PostgresServer implements AutoCloseable {
         guardian.waitFor();
     }
 
-    /** Starts it again after {@link #kill}, and waits until it answers. */
+    /** Starts the server again after {@link #kill}, and waits until it answers. */
     public void restart() throws Exception {
         guardian = started();
         awaitReady();
     }
 
-    /** Stops all its processes by SIGSTOP. */
+    /** Stops all processes of the server by SIGSTOP. */
     public void pause() throws IOException, InterruptedException {
         signal("STOP");
     }
 
-    /** Lets its processes run again. */
+    /** Lets the server's processes run again. */
     public void resume() throws IOException, InterruptedException {
         signal("CONT");
     }
@@ -157,7 +157,7 @@ public final class PostgresServer implements AutoCloseable {
         return guardian.descendants().toList();
     }
 
-    /** Returns its address for JDBC, with everything that a connection needs, and a password, which nobody may show. */
+    /** Returns the server's address for JDBC, with everything that a connection needs, and a password, which nobody may show. */
     public String url() {
         return "jdbc:postgresql://127.0.0.1:" + port + "/postgres?user=test&password=s3cret-of-the-server";
     }

@@ -7,6 +7,10 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.SQLException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -69,6 +73,32 @@ final class ServerProcess {
 
     long pid() {
         return pid;
+    }
+
+    /**
+     * Waits until a database answers through this process. Ends the process and removes its directory if that fails.
+     *
+     * @param name names the program in the message of a failure
+     * @param url the database's address for JDBC
+     * @param log the log of this process
+     */
+    void awaitAnswer(String name, String url, Path log) throws IOException, InterruptedException {
+        long end = System.nanoTime() + Duration.ofSeconds(60).toNanos();
+        while (true) {
+            try (Connection connection = DriverManager.getConnection(url)) {
+                if (connection.isValid(5)) {
+                    return;
+                }
+                throw new SQLException("a connection is not valid");
+            } catch (SQLException e) {
+                if (System.nanoTime() - end > 0 || !isRunning()) {
+                    String said = lastLines(log);
+                    close();
+                    throw new IOException(name + " did not start: " + said, e);
+                }
+            }
+            Thread.sleep(50);
+        }
     }
 
     boolean isRunning() {
