@@ -19,7 +19,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** Compares docs/a-store-of-your-own.md with the methods of a store, the abilities of the contract and this sample. */
+/** Compares docs/a-store-of-your-own.md with the methods of a store and the abilities of the contract. */
 class StorePageTest {
 
     private final String page = read(Path.of("..", "..", "docs", "a-store-of-your-own.md"));
@@ -43,24 +43,6 @@ class StorePageTest {
         assertThat(namesIn("Run the contract")).containsExactlyInAnyOrderElementsOf(abilities);
     }
 
-    @Test
-    void theCodeOfThePageIsThatOfTheSample() throws IOException {
-        String sources;
-        try (Stream<Path> files = Files.walk(Path.of("src"))) {
-            sources = files.filter(file -> file.toString().endsWith(".java"))
-                    .map(file -> withoutSpace(read(file)))
-                    .collect(Collectors.joining());
-        }
-        List<String> classes = Pattern.compile("(?ms)^```java\\n(.*?)^```$")
-                .matcher(page)
-                .results()
-                .map(block -> block.group(1))
-                .filter(code -> code.contains("class "))
-                .toList();
-        assertThat(classes).hasSize(2);
-        assertThat(classes).allSatisfy(code -> assertThat(sources).contains(withoutSpace(code.split("…", -1)[0])));
-    }
-
     private static List<String> methods(Predicate<Method> wanted) {
         return Arrays.stream(LockStore.class.getDeclaredMethods())
                 .filter(method -> !method.isSynthetic() && wanted.test(method))
@@ -78,10 +60,6 @@ class StorePageTest {
                 .flatMap(row -> Arrays.stream(row.group(1).split(", ")))
                 .map(name -> name.replace("`", ""))
                 .toList();
-    }
-
-    private static String withoutSpace(String text) {
-        return text.replaceAll("\\s", "");
     }
 
     private static String read(Path file) {

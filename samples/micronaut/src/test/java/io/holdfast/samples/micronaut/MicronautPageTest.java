@@ -6,20 +6,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.holdfast.Lease;
 import io.holdfast.LockClient;
 import io.micronaut.context.ApplicationContext;
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.regex.Pattern;
-import java.util.stream.Collectors;
 import java.util.stream.IntStream;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /** Runs the code of docs/micronaut.md in two application contexts, which stand for two processes. */
@@ -99,35 +91,6 @@ class MicronautPageTest {
                 context.getBean(Refunds.class).cleanUp();
                 assertThat(orders.cleaned.await(60, TimeUnit.SECONDS)).isTrue();
             }
-        }
-    }
-
-    @Test
-    void the_code_of_the_page_is_that_of_the_sample() throws IOException {
-        String sources;
-        try (Stream<Path> files = Files.walk(Path.of("src", "main"))) {
-            sources = files.filter(file -> file.toString().endsWith(".java"))
-                    .map(file -> withoutSpace(read(file)))
-                    .collect(Collectors.joining());
-        }
-        List<String> blocks = Pattern.compile("(?ms)^```java\\n(.*?)^```$")
-                .matcher(read(Path.of("..", "..", "docs", "micronaut.md")))
-                .results()
-                .map(block -> block.group(1))
-                .toList();
-        assertThat(blocks).hasSize(4);
-        assertThat(blocks).allSatisfy(block -> assertThat(sources).contains(withoutSpace(block)));
-    }
-
-    private static String withoutSpace(String text) {
-        return text.replaceAll("\\s", "");
-    }
-
-    private static String read(Path file) {
-        try {
-            return Files.readString(file);
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
         }
     }
 }
