@@ -7,7 +7,7 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
- * The description of a client, by itself, at the store: its name, the locks it holds, and the locks it waits for. A
+ * The description that a client gives of itself at the store: its name, the locks it holds, and the locks it waits for. A
  * client writes its card every few seconds. A card is for people: it may be out of date, and every client of the store
  * can forge it, so nothing may be decided by it.
  *

@@ -32,7 +32,7 @@ public interface LeadershipListener {
     void onElected(Term term) throws Exception;
 
     /**
-     * Stops to lead. Called before the lease can end, unless this process was paused or its machine suspended. The next
+     * Stops leading. Called before the lease can end, unless this process was paused or its machine suspended. The next
      * leader is elected when this method has returned, or when {@link LeadershipOptions#stopWithin} has passed since
      * the revocation.
      */

@@ -267,8 +267,8 @@ public final class LockClient extends ReadWriteForms implements AutoCloseable {
     }
 
     /**
-     * Asks the store whether locks can be taken now, and for the state of its parts: for example how many members of a
-     * quorum vote, or whether a ZooKeeper session lives. Costs one command to each server, even to one that does not
+     * Asks the store whether locks can be taken now, and for the state of its parts. Examples are how many members of a
+     * quorum vote, and whether a ZooKeeper session lives. Costs one command to each server, even to one that does not
      * answer: for health pages, not for each request.
      *
      * @throws LockStoreException if the store does not answer
@@ -319,7 +319,7 @@ public final class LockClient extends ReadWriteForms implements AutoCloseable {
     }
 
     /**
-     * Ends whatever hold there is on a name: as {@link #forceRelease(String, String)}, without a comparison. For
+     * Ends the hold of any holder on a name: as {@link #forceRelease(String, String)}, without a comparison. For
      * recoveries and tests, where the name must become free. After a look at the holder, use the other form: on a busy
      * lock, another client holds the name by now.
      *

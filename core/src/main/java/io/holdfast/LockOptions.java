@@ -131,8 +131,8 @@ public final class LockOptions {
     }
 
     /**
-     * Sets how long this client may keep the lock by passing it from one of its waiters to the next while another
-     * client waits; 10 ms by default; zero releases it to the other client at every release. A longer tenure raises
+     * Sets how long this client may pass the lock from one of its waiters to the next while another client waits; 10 ms
+     * by default. Zero lets each release pass the lock to the other client. A longer tenure raises
      * throughput and lowers fairness.
      *
      * @throws IllegalArgumentException if negative or longer than a minute

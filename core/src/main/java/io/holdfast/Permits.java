@@ -109,7 +109,7 @@ public final class Permits {
     }
 
     /**
-     * Acquires. Waits for at most {@link LockOptions#waitAtMost}, or as long as needed without that option.
+     * Acquires permits. Waits for at most {@link LockOptions#waitAtMost}, or as long as needed without that option.
      *
      * @throws LockTimeoutException if the wait time passed
      * @throws LockStoreException if the store failed, or has no permits
@@ -250,7 +250,7 @@ public final class Permits {
     }
 
     /**
-     * Runs a task under a permit and releases that. The permit is released by this method, or sooner by the thread that
+     * Runs a task under a permit, and releases the permit. The permit is released by this method, or sooner by the thread that
      * runs the task. For a task that throws checked exceptions, use {@link #runChecked}.
      *
      * @throws LeaseLostException after the task, if the permit was lost during it
@@ -274,7 +274,7 @@ public final class Permits {
     }
 
     /**
-     * Runs a task under a permit if {@link #tryAcquire()} acquires one, and releases that.
+     * Runs a task under a permit, if {@link #tryAcquire()} acquires one, and releases the permit.
      *
      * @return whether the task ran
      * @throws LeaseLostException after the task, if the permit was lost during it
@@ -290,7 +290,7 @@ public final class Permits {
     }
 
     /**
-     * Runs a task under a permit if {@link #tryAcquire(LockOptions)} acquires one, and releases that.
+     * Runs a task under a permit, if {@link #tryAcquire(LockOptions)} acquires one, and releases the permit.
      *
      * @return whether the task ran
      * @throws LeaseLostException after the task, if the permit was lost during it
@@ -336,7 +336,7 @@ public final class Permits {
     }
 
     /**
-     * Runs an asynchronous task under a permit, and releases that when the stage of the task ends in any way. The task
+     * Runs an asynchronous task under a permit, and releases the permit when the stage of the task ends in any way. The task
      * begins on the client's callback executor. Completing the returned stage from outside withdraws the wait; a task
      * that has begun keeps the permit until its stage ends.
      *

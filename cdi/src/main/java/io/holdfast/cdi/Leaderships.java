@@ -5,7 +5,7 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * The leaderships that the container stands for because of {@link Leader}. A bean.
+ * The leaderships for which the container campaigns because of {@link Leader}. A bean.
  *
  * <pre>{@code
  * @Scheduled(every = "1s")
@@ -27,8 +27,8 @@ public interface Leaderships {
     Set<String> names();
 
     /**
-     * Returns the term in which methods with this name run now; empty if they are skipped, because this process does
-     * not lead, or because no bean has such a method. If two clients have leaderships of this name, the term is that of
+     * Returns the term in which methods with this name run now; empty if they are skipped. They are skipped while this
+     * process does not lead, and if no bean has such a method. If two clients have leaderships of this name, the term is that of
      * either.
      */
     Optional<Term> term(String name);

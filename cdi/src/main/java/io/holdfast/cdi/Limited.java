@@ -41,13 +41,13 @@ public @interface Limited {
     String name() default "";
 
     /**
-     * How many permits there are, from 1 to 1,048,576. Required. The limit is a part of each request, so all methods
+     * The number of permits, from 1 to 1,048,576. Required. The limit is a part of each request, so all methods
      * and instances that use the name should have the same one.
      */
     @Nonbinding
     String permits() default "";
 
-    /** How many permits a call takes, all together: at most as many as there are. */
+    /** The number of permits that a call takes, all together: at most as many as there are. */
     @Nonbinding
     String weight() default "1";
 

@@ -34,7 +34,7 @@ public final class MarkedClasses {
         return classes;
     }
 
-    /** The container calls it. */
+    /** Creates the bean, for the container. */
     public static final class Creator implements SyntheticBeanCreator<MarkedClasses> {
 
         @Override

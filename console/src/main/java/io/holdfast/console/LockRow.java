@@ -127,7 +127,7 @@ public record LockRow(
     }
 
     /**
-     * Returns when the hold of a client that is silent ends, or the last of several such holds; empty if no holder is
+     * Returns when the hold of a client that is silent ends, or the last of several such holds. Empty if no holder is
      * {@link Flag#DEAD}, or if the store was not asked.
      */
     public Optional<Duration> freeIn() {

@@ -80,7 +80,7 @@ public interface LockClientMXBean {
         /** Returns the lock name; for permits {@code permits:NAME}, for a read-write lock {@code read:NAME} or {@code write:NAME}. */
         String getName();
 
-        /** Returns whether this client has a lease on it. */
+        /** Returns whether this client has a lease on the lock. */
         boolean isHeld();
 
         /** Returns the fencing token of that lease, or zero. */
@@ -92,7 +92,7 @@ public interface LockClientMXBean {
         /** Returns for how long the lease is valid unless it is renewed, in milliseconds; zero without a lease. */
         long getRemainingMillis();
 
-        /** Returns how many threads and stages of this client wait for it. */
+        /** Returns how many threads and stages of this client wait for the lock. */
         int getWaiting();
 
         /** Returns how long the first of them has waited, in milliseconds. */

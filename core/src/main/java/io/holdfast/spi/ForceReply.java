@@ -24,7 +24,7 @@ public sealed interface ForceReply {
     record Free() implements ForceReply {}
 
     /**
-     * Not the expected holder but this one has the name; nothing was done.
+     * This holder has the name, and not the expected one; nothing was done.
      *
      * @param holder as {@link StoreState} shows it
      */

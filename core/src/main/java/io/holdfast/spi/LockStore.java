@@ -87,8 +87,8 @@ public interface LockStore extends AutoCloseable {
     }
 
     /**
-     * Ends a hold and passes the name to the first waiting client that is alive, if there is one; optionally puts the
-     * caller back into the queue, under a new holder id, in the same step.
+     * Ends a hold and passes the name to the first waiting client that is alive, if there is one. A request may also put
+     * the caller back into the queue, under a new holder id, in the same step.
      */
     CompletionStage<ReleaseReply> release(ReleaseRequest request);
 

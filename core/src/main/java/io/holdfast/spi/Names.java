@@ -12,7 +12,7 @@ public final class Names {
     private Names() {}
 
     /**
-     * Returns the text in a form that is safe in a line of a log and on a terminal: control characters, line and
+     * Returns the text in a form that is safe in a line of a log and on a terminal. Control characters, line and
      * paragraph separators, invisible format characters and halves of a surrogate pair are written as in a Java literal,
      * for example a line feed as <code>&#92;u000a</code>. Other text is returned unchanged. For people: two texts may look the same.
      */

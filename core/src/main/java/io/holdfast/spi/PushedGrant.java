@@ -36,7 +36,7 @@ public record PushedGrant(
         long sinceAskingMillis,
         long sameClockSinceNanos) {
 
-    /** Stands for no request: outside the range of nonces. */
+    /** The nonce of no request, outside the range of nonces. */
     public static final long NO_NONCE = -1;
 
     /** The store has only one clock. */

@@ -4,8 +4,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Checks a history: mutual exclusion of valid leases as far as it was observed, or for permits their limit; growing
- * tokens, one outcome for each operation, waits and leases that end in time, registers that lose nothing.
+ * Checks a history for what locks promise. It checks the mutual exclusion of valid leases as far as that was observed, or
+ * for permits their limit. It also checks for growing tokens, one outcome for each operation, waits and leases that end in
+ * time, and registers that lose nothing.
  *
  * <pre>{@code
  * Findings findings = HistoryChecker.builder()

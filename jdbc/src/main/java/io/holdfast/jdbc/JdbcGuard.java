@@ -254,9 +254,8 @@ public final class JdbcGuard {
     }
 
     /**
-     * Returns a data source whose transactions are checked by themselves: before their first statement by {@link
-     * #check}, and before their commit by a locking read, which refuses a transaction that is not the checked one any
-     * more. The read costs one round trip for each lease. A lease that a later statement is the first to see is checked
+     * Returns a data source that checks its transactions: before their first statement by {@link #check}, and before
+     * their commit by a locking read. The read refuses a transaction that is not the checked one any more. The read costs one round trip for each lease. A lease that a later statement is the first to see is checked
      * before that statement; what was read before it is not covered.
      *
      * <p>A statement that may end the transaction (DDL, {@code CALL}, {@code COMMIT}) is preceded by the read and

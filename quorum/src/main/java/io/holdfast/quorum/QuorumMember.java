@@ -18,8 +18,8 @@ import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One of the independent servers of a quorum, as one client sees it: a vote on the holder of a name, and a register for
- * the fencing tokens of the name. It is deliberately smaller than a {@link LockStore}: a member has no queue and never
+ * One of the independent servers of a quorum, as one client sees it. The member has a vote on the holder of a name, and
+ * a register for the fencing tokens of the name. It is deliberately smaller than a {@link LockStore}: a member has no queue and never
  * passes a lock on. Members that granted on their own would split their votes among the waiting clients for ever.
  *
  * <p><b>What the quorum relies on:</b>
@@ -235,7 +235,7 @@ public interface QuorumMember extends AutoCloseable {
         return CompletableFuture.completedFuture(List.of());
     }
 
-    /** Returns as {@link LockStore#recovery} does, for the connection to this member. */
+    /** Returns what {@link LockStore#recovery} returns, for the connection to this member. */
     default Duration recovery() {
         return Duration.ZERO;
     }
@@ -251,7 +251,7 @@ public interface QuorumMember extends AutoCloseable {
     /** Returns one short phrase without secrets, for example {@code redis://10.0.0.7:6379/0}. */
     String describe();
 
-    /** Does not throw. */
+    /** Closes the connection. Does not throw. */
     @Override
     void close();
 }

@@ -23,7 +23,7 @@ public record TokenRegister(long token, String id) {
     /** A register that has accepted nothing. */
     public static final TokenRegister EMPTY = new TokenRegister(0, "");
 
-    /** Returns whether this id may write this number: it is larger than any before, or this very id wrote it. */
+    /** Returns whether this id may write this number: the number is larger than any before, or the same id wrote it. */
     public boolean admits(long proposed, String by) {
         return token < proposed || (token == proposed && id.equals(by));
     }

@@ -55,13 +55,13 @@ public @interface Limited {
     String name() default "";
 
     /**
-     * How many permits there are, from 1 to 1,048,576: a number, a placeholder {@code ${…}}, or an expression like a
+     * The number of permits, from 1 to 1,048,576: a number, a placeholder {@code ${…}}, or an expression like a
      * key, which each call evaluates. Required. The limit is a part of each request, so all methods and instances that
      * use the name should have the same one. Two different constants in one application stop its start.
      */
     String permits() default "";
 
-    /** How many permits a call takes, all together: like {@link #permits}, and at most as many. */
+    /** The number of permits that a call takes, all together: like {@link #permits}, and at most as many. */
     String weight() default "1";
 
     /**

@@ -115,7 +115,7 @@ public interface LockTemplate {
 
     /**
      * Returns a template with the same settings, whose names are those of {@link LockClient#permits permits} and not of
-     * locks: at most so many permits of a name are held at a time, over all clients of the store.
+     * locks. At most so many permits of a name are held at a time, over all clients of the store.
      *
      * <pre>{@code
      * locks.withPermits(5).executeWithoutResult("export", permit -> export(report));

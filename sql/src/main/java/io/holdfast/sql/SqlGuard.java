@@ -115,8 +115,8 @@ public final class SqlGuard {
     }
 
     /**
-     * Releases the leases and commits, so that the next hold on each lock begins when the transaction has ended: not
-     * before its data can be seen, and without a command after it. If this process ends meanwhile, the locks are free as
+     * Releases the leases and commits, so that the next hold on each lock begins when the transaction has ended. The hold
+     * begins not before the data of the transaction can be seen, and without a command after the commit. If this process ends meanwhile, the locks are free as
      * soon as the server has ended the transaction.
      *
      * <p>The release is sent first, by the store's own connection. Until the transaction ends, its guard keeps others

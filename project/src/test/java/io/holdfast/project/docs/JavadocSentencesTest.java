@@ -3,16 +3,26 @@ package io.holdfast.project.docs;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** The first sentence of what is published says what a method does, in the third person, or what a type is. */
+/**
+ * The first sentence of what is published says what a method does, in the third person, or what a type is, in at most 30
+ * words.
+ */
 class JavadocSentencesTest {
 
     /** A Javadoc comment, annotations, and the declaration up to what ends its first part. */
     private static final Pattern DOCUMENTED = Pattern.compile(
             "/\\*\\*(?>(.+?)\\*/)(?:\\s*@\\w+(?:\\([^)]*\\))?)*\\s*([^;{(=*]*)([;{(=])", Pattern.DOTALL);
+
+    /** A comment up to the end of its first sentence: a tag of a link may have a period of its own. */
+    private static final Pattern FIRST =
+            Pattern.compile("(?:\\{@[^}]*}|(?!\\.\\s|\\s@|<p>|<pre>|<ul>|<table>).)*", Pattern.DOTALL);
+
+    private static final int WORDS_MAX = 30;
 
     private static final Pattern TYPE = Pattern.compile("(?:\\b|@)(?:class|interface|enum|record)\\s");
 
@@ -40,6 +50,9 @@ class JavadocSentencesTest {
         String mode = "/** A mode. */\npublic enum Mode {\n/** By scripts. */\nLUA,\n";
         assertThat(others(mode + "/** {@inheritDoc} */ public int a(); /** Returns it. */ public int b() {}"))
                 .isEmpty();
+        String words = "/** Returns" + " it".repeat(29);
+        assertThat(others(mode + words + ". And more. */ public int a();")).isEmpty();
+        assertThat(others(mode + words + " too. */ public int a();")).hasSize(1);
         assertThat(others(mode + "/** The limit. */ public static int MAX = of(1); /** Own. */ private int c() {}"))
                 .isEmpty();
     }
@@ -48,10 +61,21 @@ class JavadocSentencesTest {
 
         /** Returns whether the sentence fits. A comment without one has tags only, as of a constructor's parameters. */
         boolean fits() {
+            if (words() > WORDS_MAX) {
+                return false;
+            }
             if (TYPE.matcher(declaration + " ").find()) {
                 return !QUESTION.matcher(sentence).matches();
             }
             return !method || sentence.startsWith("@") || VERB.matcher(sentence).matches();
+        }
+
+        private int words() {
+            Matcher first = FIRST.matcher(sentence);
+            // A link counts as one word.
+            return first.lookingAt()
+                    ? first.group().replaceAll("\\{@[^}]*}", "link").strip().split("\\s+").length
+                    : 0;
         }
     }
 

@@ -16,8 +16,8 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
- * A member of a quorum in this process: the reference implementation of a member, and for tests a server that can be
- * restarted, with its data or without, and whose clock can be stepped. Thread-safe.
+ * A member of a quorum in this process: the reference implementation of a member. For tests, the member can be
+ * restarted, with its data or without, and its clock can be stepped. Thread-safe.
  *
  * <pre>{@code
  * QuorumStores.Builder quorum = QuorumStores.builder().bootstrap(true);

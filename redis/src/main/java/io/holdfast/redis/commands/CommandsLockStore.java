@@ -47,7 +47,7 @@ public final class CommandsLockStore implements LockStore {
     private static final long LEFT_FREE_MILLIS = 50;
 
     /**
-     * What this store is made of.
+     * The parts of this store.
      *
      * @param recovery the answer of {@link LockStore#recovery}
      * @param random returns a random number below its argument
@@ -340,12 +340,12 @@ public final class CommandsLockStore implements LockStore {
         return parts.connections().commands();
     }
 
-    /** For tests. */
+    /** Returns the ways to compare, for tests. */
     public CompareWays.Choice choice() {
         return ways.choice();
     }
 
-    /** For tests: what the store remembers of acquires and holds. */
+    /** Returns what the store remembers of acquires and holds, for tests. */
     public String left() {
         return acquisitions.size() == 0 && holds.size() == 0
                 ? ""

@@ -42,7 +42,7 @@ public final class CompareProbe {
     private static final long KEPT_MILLIS = 10_000;
 
     /**
-     * What was found.
+     * The findings of the probe.
      *
      * @param tried whether the second step could be made. If not (a replica, a full server), the choice rests on the
      *     first step alone, and must be made again

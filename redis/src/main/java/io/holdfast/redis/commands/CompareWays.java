@@ -24,12 +24,12 @@ public final class CompareWays implements ConditionalDelete, ConditionalSet {
             abilities = Set.copyOf(abilities);
         }
 
-        /** DELIFEQ, DELEX or WATCH. */
+        /** Returns the way to compare and delete: DELIFEQ, DELEX or WATCH. */
         public Ability delete() {
             return has(Ability.DELIFEQ) ? Ability.DELIFEQ : has(Ability.DELEX) ? Ability.DELEX : Ability.WATCH;
         }
 
-        /** SET_IFEQ or WATCH. */
+        /** Returns the way to compare and set: SET_IFEQ or WATCH. */
         public Ability set() {
             return has(Ability.SET_IFEQ) ? Ability.SET_IFEQ : Ability.WATCH;
         }
@@ -38,7 +38,7 @@ public final class CompareWays implements ConditionalDelete, ConditionalSet {
             return abilities.contains(ability);
         }
 
-        /** For people. */
+        /** Returns the ways, for people. */
         @Override
         public String toString() {
             String release = delete() == Ability.WATCH ? "WATCH/MULTI" : delete().name();

@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What a server lets this user do with scripts. The opening tries it once, when the store is opened. Without any
+ * The rights of this user to run scripts at a server. The opening tries it once, when the store is opened. Without any
  * of these rights, locks are as safe, and slower.
  *
  * @param digests whether scripts may be called by their digest (EVALSHA); otherwise each call carries the text (EVAL)

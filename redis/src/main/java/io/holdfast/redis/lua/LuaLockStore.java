@@ -325,12 +325,12 @@ public final class LuaLockStore implements LockStore {
         return describe();
     }
 
-    /** For tests: to count the subscribed channels of Redisson. */
+    /** Returns the messages, for tests that count the subscribed channels of Redisson. */
     public RedisMessages messages() {
         return messages;
     }
 
-    /** For tests: to read what this server allows, and to use less. */
+    /** Returns the scripts, for tests that read what this server allows, and use less. */
     public Scripts scripts() {
         return scripts;
     }

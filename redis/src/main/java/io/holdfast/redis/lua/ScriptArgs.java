@@ -72,7 +72,7 @@ public final class ScriptArgs extends CommandArgs<String, String> {
         return count;
     }
 
-    /** Idempotent: the driver may send a command again. */
+    /** Writes the arguments. Idempotent: the driver may send a command again. */
     @Override
     public void encode(ByteBuf buffer) {
         buffer.writeBytes(bytes, 0, size);
@@ -84,7 +84,7 @@ public final class ScriptArgs extends CommandArgs<String, String> {
         return ByteBuffer.wrap(keys[0].getBytes(UTF_8));
     }
 
-    /** For the driver's own messages: arguments can be long. */
+    /** Returns a short text for the driver's own messages: arguments can be long. */
     @Override
     public String toCommandString() {
         return String.join(" ", keys);

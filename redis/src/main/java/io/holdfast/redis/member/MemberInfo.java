@@ -11,7 +11,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.regex.Pattern;
 
 /**
- * What a quorum's member says about itself.
+ * The description that a member of a quorum gives of itself.
  *
  * @param runId differs for each life of the process
  * @param dataId equal for servers that replicate one another

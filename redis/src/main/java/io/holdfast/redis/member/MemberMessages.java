@@ -5,7 +5,7 @@ import io.holdfast.redis.messages.ClientChannel;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The messages of one member of a quorum for this client: {@code r <rank> <name>} says that a lock was released, {@code
+ * The messages of one member of a quorum for this client. {@code r <rank> <name>} says that a lock was released, {@code
  * c <id> <name>} that a client waits behind this id, and {@code f <id> <name>} that the hold of this id was ended by
  * force.
  */

@@ -19,8 +19,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Keeps the channels of one client in a cluster subscribed, each at the master of its slot, and at the next master when
- * the slot moves: PUBLISH and SPUBLISH count only the receivers at the node that publishes, and sharded messages reach
- * only those.
+ * the slot moves. PUBLISH and SPUBLISH count only the receivers at the node that publishes, and sharded messages reach
+ * only these receivers.
  *
  * <ul>
  *   <li>Grants have one channel for each client and slot, {@code <prefix>:c:{<tag of the slot>}:<client id>}, sharded

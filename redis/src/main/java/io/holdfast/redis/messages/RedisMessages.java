@@ -82,8 +82,8 @@ public final class RedisMessages implements Subscriptions.Receiver {
     }
 
     /**
-     * Like {@link #listen}, and reports each release a little later, by chance: every client that waits for the name
-     * receives it, and these clients should not all ask at the same instant.
+     * Like {@link #listen}, and reports each release a little later, by chance. Every client that waits for the name
+     * receives the message, and these clients should not all ask at the same instant.
      *
      * @param random returns a random number below its argument
      */

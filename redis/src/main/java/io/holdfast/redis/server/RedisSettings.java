@@ -84,7 +84,7 @@ public record RedisSettings(
                 .forEach(node -> node.setClientName(name));
     }
 
-    /** Returns the URI that stands for all: login, TLS, database and client name are the same everywhere. */
+    /** Returns a URI with what all URIs have in common: login, TLS, database and client name. */
     public RedisURI node() {
         return nodes.get(0);
     }

@@ -40,7 +40,7 @@ public final class BlockingLockTemplate implements LockTemplate {
     private final Wanted wanted;
     private final OuterTransactions outer;
 
-    /** The suppliers are asked at each call and not here, so that this bean does not make others early. */
+    /** Creates a template that asks the suppliers at each call and not here, so that it does not make other beans early. */
     public BlockingLockTemplate(
             Supplier<LockClient> client,
             Supplier<LockedDefaults> defaults,

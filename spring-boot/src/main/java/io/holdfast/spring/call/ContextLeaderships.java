@@ -71,12 +71,12 @@ public final class ContextLeaderships implements Leaderships {
         candidates.listen(leadership, client, listener, place);
     }
 
-    /** Begins to stand for all leaderships. */
+    /** Begins to campaign for all leaderships. */
     public void begin() {
         candidates.begin();
     }
 
-    /** Ends to stand for the leaderships; returns those to close. Calls are skipped from now on. */
+    /** Ends the campaigns; returns the leaderships to close. Calls are skipped from now on. */
     public List<Leadership> end() {
         return candidates.end();
     }

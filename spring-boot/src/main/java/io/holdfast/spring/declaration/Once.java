@@ -8,7 +8,7 @@ import org.springframework.expression.EvaluationContext;
 import org.springframework.expression.Expression;
 
 /**
- * How the work of a method is done once.
+ * The way in which the work of a method is done once.
  *
  * @param targetClass the class of the bean
  * @param resultType the return type, without the type variables that the class binds

@@ -13,7 +13,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
 /**
- * What a call wants of its names: their locks, or a share of a read-write lock or some permits of one name.
+ * The things that a call wants of its names: their locks, or a share of a read-write lock or permits of one name.
  *
  * @param limit how many permits there are; 1 for locks
  * @param weight how many permits the call takes; 1 for locks
@@ -60,7 +60,7 @@ public record Wanted(Kind kind, int limit, int weight) {
         }
     }
 
-    /** Acquires. The names are those of {@link #checkNames}. */
+    /** Acquires what is wanted. The names are those of {@link #checkNames}. */
     public MultiLease acquire(LockClient client, Collection<String> names, LockOptions options)
             throws InterruptedException {
         return switch (kind) {

@@ -19,9 +19,9 @@ import org.springframework.integration.leader.Context;
 import org.springframework.integration.leader.event.DefaultLeaderEventPublisher;
 
 /**
- * Stands for the leadership of a role of Spring Integration: calls the candidate, and publishes {@code OnGrantedEvent}
- * and {@code OnRevokedEvent}, by which a {@code SmartLifecycleRoleController} starts and stops the endpoints of the
- * role. For the versions 7 and 6.5.
+ * Campaigns for the leadership of a role of Spring Integration. Calls the candidate, and publishes {@code
+ * OnGrantedEvent} and {@code OnRevokedEvent}, by which a {@code SmartLifecycleRoleController} starts and stops the
+ * endpoints of the role. For the versions 7 and 6.5.
  *
  * <pre>{@code
  * @Bean
@@ -47,12 +47,12 @@ public final class HoldfastLeaderInitiator implements SmartLifecycle, Disposable
     /** Null while this is stopped. */
     private final AtomicReference<@Nullable Standing> standing = new AtomicReference<>();
 
-    /** Creates it with default options. */
+    /** Creates an initiator with default options. */
     public HoldfastLeaderInitiator(LockClient client, Candidate candidate) {
         this(client, candidate, LeadershipOptions.defaults());
     }
 
-    /** Creates it. The name of the leadership is the role of the candidate. */
+    /** Creates an initiator. The name of the leadership is the role of the candidate. */
     public HoldfastLeaderInitiator(LockClient client, Candidate candidate, LeadershipOptions options) {
         this.client = requireNonNull(client, "client");
         this.candidate = requireNonNull(candidate, "candidate");

@@ -62,7 +62,7 @@ public final class LeaderLifecycle
         context.addApplicationListener(new FirstToStop());
     }
 
-    /** The first start is at the event after the last bean has started; this is a start after a stop. */
+    /** Starts again after a stop. The first start is at the event after the last bean has started. */
     @Override
     public void start() {
         running = true;
@@ -85,7 +85,7 @@ public final class LeaderLifecycle
         close();
     }
 
-    /** For a context that fails to start. */
+    /** Ends the leaderships of a context that fails to start. */
     @Override
     public void destroy() {
         close();
@@ -117,7 +117,7 @@ public final class LeaderLifecycle
         return Integer.MAX_VALUE;
     }
 
-    /** After the other listeners of a refresh, which may prepare the application. */
+    /** Returns a place after the other listeners of a refresh, which may prepare the application. */
     @Override
     public int getOrder() {
         return LOWEST_PRECEDENCE - 1;

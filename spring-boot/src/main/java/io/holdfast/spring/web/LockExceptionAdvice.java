@@ -22,9 +22,9 @@ import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.RequestAttribute;
 
 /**
- * Answers requests that fail with a {@link LockException}, as problem details (RFC 9457), in Spring MVC and WebFlux: a
- * busy lock with 409, or the status of {@code holdfast.web.busy-status}; a fault of the store, a lost lease or a closed
- * client with 503 and {@code Retry-After}. The answers contain no lock names and no addresses.
+ * Answers requests that fail with a {@link LockException}, as problem details (RFC 9457), in Spring MVC and WebFlux. A
+ * busy lock is answered with 409, or the status of {@code holdfast.web.busy-status}. A fault of the store, a lost lease
+ * or a closed client is answered with 503 and {@code Retry-After}. The answers contain no lock names and no addresses.
  *
  * <p>Titles and details come from the {@link MessageSource}, by the codes that Spring uses for its own exceptions:
  * {@code problemDetail.title.} and {@code problemDetail.}, each followed by the name of the exception's class, for

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.function.Supplier;
 
 /**
- * The migration of a cluster's slot from one master to another, in steps between which a test can stop: the keys move
+ * The migration of a cluster's slot from one master to another, in steps between which a test can stop. The keys move
  * one by one, then {@link #finish} makes the target the slot's master. Until then the source serves the keys that it
  * still has, and answers ASK for others.
  *
