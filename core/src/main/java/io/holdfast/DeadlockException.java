@@ -6,8 +6,8 @@ import java.util.List;
 /**
  * Thrown instead of a wait that would never end. The calling thread holds a lock that another thread of this process
  * waits for, and that thread holds what the caller asks for, directly or over further threads. The message names the
- * threads and locks. The locks of the caller stay held; release them, for example by leaving a {@code try} block, and the other
- * thread continues.
+ * threads and locks. The locks of the caller stay held; release them, for example by leaving a {@code try} block, and
+ * the other thread continues.
  *
  * <pre>{@code
  * try {

@@ -25,8 +25,8 @@ import java.util.concurrent.locks.Lock;
  * <p>Methods that take the lock throw {@link LockStoreException} if the store fails, and {@link
  * LockClientClosedException} if the client is closed. They throw {@link IllegalStateException} if the thread waits
  * without limit for a lease of its own with {@link LockOptions#releasedByThread}. They throw {@link DeadlockException}
- * if two threads of this process would wait for each other forever. Only {@link #unlock()} and {@link #extend} throw {@link
- * LeaseLostException}.
+ * if two threads of this process would wait for each other forever. Only {@link #unlock()} and {@link #extend} throw
+ * {@link LeaseLostException}.
  */
 public interface DistributedLock extends Lock {
 

@@ -250,8 +250,8 @@ public final class Permits {
     }
 
     /**
-     * Runs a task under a permit, and releases the permit. The permit is released by this method, or sooner by the thread that
-     * runs the task. For a task that throws checked exceptions, use {@link #runChecked}.
+     * Runs a task under a permit, and releases the permit. The permit is released by this method, or sooner by the
+     * thread that runs the task. For a task that throws checked exceptions, use {@link #runChecked}.
      *
      * @throws LeaseLostException after the task, if the permit was lost during it
      * @throws LockTimeoutException if the wait time passed; the task has not run
@@ -336,9 +336,9 @@ public final class Permits {
     }
 
     /**
-     * Runs an asynchronous task under a permit, and releases the permit when the stage of the task ends in any way. The task
-     * begins on the client's callback executor. Completing the returned stage from outside withdraws the wait; a task
-     * that has begun keeps the permit until its stage ends.
+     * Runs an asynchronous task under a permit, and releases the permit when the stage of the task ends in any way. The
+     * task begins on the client's callback executor. Completing the returned stage from outside withdraws the wait; a
+     * task that has begun keeps the permit until its stage ends.
      *
      * @return the outcome of the task, after the release; {@link LeaseLostException} if the permit was lost before
      */

@@ -129,7 +129,9 @@ abstract sealed class ReadWriteForms extends TaskForms permits LockClient {
 
     // --- for a writer ---
 
-    /** Acquires for a writer, and waits as long as needed: {@link #acquireWrite(String, LockOptions)} with the defaults. */
+    /**
+     * Acquires for a writer, and waits as long as needed: {@link #acquireWrite(String, LockOptions)} with the defaults.
+     */
     @CheckReturnValue
     public Lease acquireWrite(String name) throws InterruptedException {
         return acquireWrite(name, LockOptions.defaults());

@@ -28,8 +28,8 @@ public interface Leaderships {
 
     /**
      * Returns the term in which methods with this name run now; empty if they are skipped. They are skipped while this
-     * process does not lead, and if no bean has such a method. If two clients have leaderships of this name, the term is that of
-     * either.
+     * process does not lead, and if no bean has such a method. If two clients have leaderships of this name, the term
+     * is that of either.
      */
     Optional<Term> term(String name);
 }

@@ -6,8 +6,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * All locks that clients hold or wait for, as their cards say it, and those that they used most of late. A lock that a foreign holder has, and that no client
- * of Holdfast waits for, is not in it.
+ * All locks that clients hold or wait for, as their cards say it, and those that they used most of late. A lock that a
+ * foreign holder has, and that no client of Holdfast waits for, is not in it.
  *
  * <pre>{@code
  * LockPicture picture = watch.look(List.of("report"));

@@ -164,8 +164,9 @@ public final class EngineSettings implements Cloneable {
     }
 
     /**
-     * Makes random bits. Those of {@link #next} and {@link #bytes} are not shared by two processes restored from one image:
-     * the kernel makes them at the call, because a generator inside the process and its buffer are part of the image.
+     * Makes random bits. Those of {@link #next} and {@link #bytes} are not shared by two processes restored from one
+     * image: the kernel makes them at the call, because a generator inside the process and its buffer are part of the
+     * image.
      */
     private static final class FreshBits {
 

@@ -99,7 +99,8 @@ public interface LockEvents {
      * A caller has the lock.
      *
      * @param wait what {@link #asking} returned for it
-     * @param handedOn whether another caller of this client had the hold before or has it, too, so that no command was sent
+     * @param handedOn whether another caller of this client had the hold before or has it, too, so that no command was
+     *     sent
      * @param waiting how many callers of this client wait now
      * @param by the thread that waited; null for a stage
      */

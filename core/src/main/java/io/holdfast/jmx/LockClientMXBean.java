@@ -77,7 +77,10 @@ public interface LockClientMXBean {
     /** A lock that the client holds or waits for. */
     interface LockInfo {
 
-        /** Returns the lock name; for permits {@code permits:NAME}, for a read-write lock {@code read:NAME} or {@code write:NAME}. */
+        /**
+         * Returns the lock name; for permits {@code permits:NAME}, for a read-write lock {@code read:NAME} or {@code
+         * write:NAME}.
+         */
         String getName();
 
         /** Returns whether this client has a lease on the lock. */

@@ -14,7 +14,8 @@ public final class Names {
     /**
      * Returns the text in a form that is safe in a line of a log and on a terminal. Control characters, line and
      * paragraph separators, invisible format characters and halves of a surrogate pair are written as in a Java literal,
-     * for example a line feed as <code>&#92;u000a</code>. Other text is returned unchanged. For people: two texts may look the same.
+     * for example a line feed as <code>&#92;u000a</code>. Other text is returned unchanged. For people: two texts may
+     * look the same.
      */
     public static String printable(String text) {
         for (int i = 0; i < text.length(); ) {

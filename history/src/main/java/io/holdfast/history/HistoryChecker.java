@@ -79,9 +79,9 @@ public final class HistoryChecker {
         }
 
         /**
-         * Checks that no request that waits for permits is overtaken. An operation is overtaken by one that asked more than
-         * this time later, and is granted more than this time earlier. Not checked by default: the order is that of the
-         * store, which the network and a client with many waiters may change.
+         * Checks that no request that waits for permits is overtaken. An operation is overtaken by one that asked more
+         * than this time later, and is granted more than this time earlier. Not checked by default: the order is that
+         * of the store, which the network and a client with many waiters may change.
          */
         public Builder permitsInOrder(long slackNanos) {
             settings.orderSlack = slackNanos;

@@ -255,8 +255,9 @@ public final class JdbcGuard {
 
     /**
      * Returns a data source that checks its transactions: before their first statement by {@link #check}, and before
-     * their commit by a locking read. The read refuses a transaction that is not the checked one any more. The read costs one round trip for each lease. A lease that a later statement is the first to see is checked
-     * before that statement; what was read before it is not covered.
+     * their commit by a locking read. The read refuses a transaction that is not the checked one any more. The read
+     * costs one round trip for each lease. A lease that a later statement is the first to see is checked before that
+     * statement; what was read before it is not covered.
      *
      * <p>A statement that may end the transaction (DDL, {@code CALL}, {@code COMMIT}) is preceded by the read and
      * followed by a check. What was sent around the connection, by {@code unwrap} for example, is checked at the commit.

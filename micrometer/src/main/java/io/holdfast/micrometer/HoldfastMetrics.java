@@ -111,8 +111,8 @@ public final class HoldfastMetrics implements MeterBinder, LockListener {
     }
 
     /**
-     * Counts a call whose work is done once for each key. {@code @Idempotent} calls it, in Spring and Jakarta CDI; a program
-     * with {@code JdbcOnce} does so itself, after its commit.
+     * Counts a call whose work is done once for each key. {@code @Idempotent} calls it, in Spring and Jakarta CDI; a
+     * program with {@code JdbcOnce} does so itself, after its commit.
      *
      * @param key as for a lock name, for example {@code payment:17}: the tag has its constant part alone
      */

@@ -19,8 +19,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One of the independent servers of a quorum, as one client sees it. The member has a vote on the holder of a name, and
- * a register for the fencing tokens of the name. It is deliberately smaller than a {@link LockStore}: a member has no queue and never
- * passes a lock on. Members that granted on their own would split their votes among the waiting clients for ever.
+ * a register for the fencing tokens of the name. It is deliberately smaller than a {@link LockStore}: a member has no
+ * queue and never passes a lock on. Members that granted on their own would split their votes among the waiting clients
+ * for ever.
  *
  * <p><b>What the quorum relies on:</b>
  *

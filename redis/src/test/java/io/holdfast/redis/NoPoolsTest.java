@@ -13,7 +13,10 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The mode {@code commands} and RedLock have no permits, no read-write locks and no {@code once}, and say so in one sentence. */
+/**
+ * The mode {@code commands} and RedLock have no permits, no read-write locks and no {@code once}, and say so in one
+ * sentence.
+ */
 class NoPoolsTest {
 
     private static ThreeServers servers;

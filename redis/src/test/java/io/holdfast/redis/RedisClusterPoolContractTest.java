@@ -12,7 +12,9 @@ import org.junit.jupiter.params.BeforeParameterizedClassInvocation;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** The contract of pools on a cluster: with plain channels, and with sharded ones where there is a server that has them. */
+/**
+ * The contract of pools on a cluster: with plain channels, and with sharded ones where there is a server that has them.
+ */
 @Tag("deep") // quick: RedisPoolContractTest and PoolStoreTest
 @ParameterizedClass(name = "{0}")
 @MethodSource("io.holdfast.redis.RedisClusterContractTest#servers")

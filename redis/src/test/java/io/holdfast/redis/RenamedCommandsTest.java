@@ -55,7 +55,9 @@ class RenamedCommandsTest {
         }
     }
 
-    /** A grant that would not suffice is not advised: the missing right to TYPE is reported once the commands are there. */
+    /**
+     * A grant that would not suffice is not advised: the missing right to TYPE is reported once the commands are there.
+     */
     @Test
     void missingCommandsComeBeforeMissingRights() {
         try (RedisServer server = renamed("PTTL", "", "GET", "FETCH")) {

@@ -10,8 +10,8 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 
 /**
- * The contract of pools on a server that has neither EVALSHA nor SCRIPT nor any pub/sub, as some services and proxies: the pools
- * are the same. Only what needs a grant that the server pushes is left out.
+ * The contract of pools on a server that has neither EVALSHA nor SCRIPT nor any pub/sub, as some services and proxies:
+ * the pools are the same. Only what needs a grant that the server pushes is left out.
  */
 @Tag("deep") // quick: RedisPoolContractTest
 class RestrictedPoolContractTest extends PoolContract {

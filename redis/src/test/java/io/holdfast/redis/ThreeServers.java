@@ -4,7 +4,10 @@ import io.holdfast.testkit.servers.RedisServer;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/** Three servers of their own, for tests of the modes {@code lua} and {@code commands}, on the first one, and of RedLock. */
+/**
+ * Three servers of their own, for tests of the modes {@code lua} and {@code commands}, on the first one, and of
+ * RedLock.
+ */
 record ThreeServers(List<RedisServer> all) implements AutoCloseable {
 
     static ThreeServers start() {

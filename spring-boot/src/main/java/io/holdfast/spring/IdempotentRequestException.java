@@ -8,8 +8,8 @@ import org.springframework.web.ErrorResponseException;
 
 /**
  * Refuses a request to a method with {@link IdempotentRequest}, as a problem detail. The status is 400 without a usable
- * header, 409 while a request with the key runs, and 422 if the key was used for another request. Spring Boot answers it, unless a
- * handler of the application does.
+ * header, 409 while a request with the key runs, and 422 if the key was used for another request. Spring Boot answers
+ * it, unless a handler of the application does.
  *
  * <pre>{@code
  * @ExceptionHandler

@@ -88,7 +88,10 @@ public @interface Limited {
     /** The behavior when others hold the permits for the whole wait time. */
     OnBusy onBusy() default OnBusy.THROW;
 
-    /** A method that is called instead when others hold the permits for the whole wait time; see {@link Locked#fallback}. */
+    /**
+     * A method that is called instead when others hold the permits for the whole wait time; see {@link
+     * Locked#fallback}.
+     */
     String fallback() default "";
 
     /** The handler that answers instead when others hold the permits; see {@link Locked#failureHandler}. */

@@ -1,8 +1,8 @@
 package io.holdfast.spring;
 
 /**
- * Changes the names of {@link Locked} and {@link Limited} methods and of {@link LockTemplate}, at each call, as a bean; for
- * example, puts the tenant of the call before them. Several customizers apply in their order. Must be thread-safe.
+ * Changes the names of {@link Locked} and {@link Limited} methods and of {@link LockTemplate}, at each call, as a bean;
+ * for example, puts the tenant of the call before them. Several customizers apply in their order. Must be thread-safe.
  *
  * <pre>{@code
  * @Bean

@@ -12,7 +12,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Runs code under locks as a method with {@link Locked} runs, and by {@link #withPermits} under permits as a method
- * with {@link Limited} runs; {@link #withMode} is for readers and writers. {@link LockedConfiguration} makes a bean of this type.
+ * with {@link Limited} runs; {@link #withMode} is for readers and writers. {@link LockedConfiguration} makes a bean of
+ * this type.
  *
  * <pre>{@code
  * long token = locks.execute("order:refund:" + orderId, lease -> refunds.execute(orderId, lease.fencingToken()));

@@ -70,8 +70,8 @@ public @interface Locked {
     String name() default "";
 
     /**
-     * The keys. Several keys are several locks, each {@code name:value}, unless {@link #join} is set. All are acquired together,
-     * sorted, all or none; a collection or array is one lock for each element.
+     * The keys. Several keys are several locks, each {@code name:value}, unless {@link #join} is set. All are acquired
+     * together, sorted, all or none; a collection or array is one lock for each element.
      *
      * <p>Expressions as in {@code @Cacheable}: parameters as {@code #name}, {@code #p0} or {@code #a0}, beans as {@code
      * @name}, {@code #root.target}, {@code #root.method}, {@code #root.args}. An {@code Optional} counts as its
@@ -87,9 +87,9 @@ public @interface Locked {
     boolean join() default false;
 
     /**
-     * The callers that the method excludes: by default, every other caller. A method that reads or writes has one name. A nested
-     * call may read under the write lock of its caller, but one that would write under the read lock of its caller
-     * throws {@link IllegalStateException}. The lease of a reader does not fence.
+     * The callers that the method excludes: by default, every other caller. A method that reads or writes has one name.
+     * A nested call may read under the write lock of its caller, but one that would write under the read lock of its
+     * caller throws {@link IllegalStateException}. The lease of a reader does not fence.
      */
     LockMode mode() default LockMode.EXCLUSIVE;
 

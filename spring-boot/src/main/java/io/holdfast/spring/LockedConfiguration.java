@@ -32,8 +32,9 @@ import org.springframework.core.Ordered;
 import org.springframework.core.env.Environment;
 
 /**
- * Makes {@link Locked}, {@link Limited}, {@link Idempotent} and {@link Leader} work; Spring Boot imports it automatically. Their methods need a {@link
- * io.holdfast.LockClient} bean. The only class of this package that knows the other rooms.
+ * Makes {@link Locked}, {@link Limited}, {@link Idempotent} and {@link Leader} work; Spring Boot imports it
+ * automatically. Their methods need a {@link io.holdfast.LockClient} bean. The only class of this package that knows
+ * the other rooms.
  *
  * @see <a href="https://github.com/holdfast-lock/holdfast/blob/main/docs/spring.md#attributes-of-locked">
  *     Attributes of @Locked</a>

@@ -5,8 +5,8 @@ import java.time.Duration;
 import java.util.Optional;
 
 /**
- * The defaults of {@link Locked} and {@link Limited} methods. A bean of this type replaces {@link #standard()}; Spring Boot makes one from
- * the {@code holdfast.*} properties.
+ * The defaults of {@link Locked} and {@link Limited} methods. A bean of this type replaces {@link #standard()}; Spring
+ * Boot makes one from the {@code holdfast.*} properties.
  *
  * <pre>{@code
  * @Bean

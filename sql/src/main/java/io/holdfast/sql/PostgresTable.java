@@ -297,8 +297,8 @@ final class PostgresTable extends LockTable {
     }
 
     /**
-     * Does not wait for the disk, whether it ends the hold or only locks the row. A release that a crash forgets is a hold that lasts to its end; and the log is written
-     * in order, so no later take is kept without it.
+     * Does not wait for the disk, whether it ends the hold or only locks the row. A release that a crash forgets is a
+     * hold that lasts to its end; and the log is written in order, so no later take is kept without it.
      */
     @Override
     Written release(Link link, String key, long base, String holderId) throws SQLException {

@@ -116,8 +116,8 @@ public final class SqlGuard {
 
     /**
      * Releases the leases and commits, so that the next hold on each lock begins when the transaction has ended. The hold
-     * begins not before the data of the transaction can be seen, and without a command after the commit. If this process ends meanwhile, the locks are free as
-     * soon as the server has ended the transaction.
+     * begins not before the data of the transaction can be seen, and without a command after the commit. If this
+     * process ends meanwhile, the locks are free as soon as the server has ended the transaction.
      *
      * <p>The release is sent first, by the store's own connection. Until the transaction ends, its guard keeps others
      * from the locks. So it does not matter whether the outcome of the commit is known: after a failure the locks are

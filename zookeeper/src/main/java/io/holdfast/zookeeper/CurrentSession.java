@@ -62,7 +62,10 @@ final class CurrentSession {
         connector.listen(this::changed);
     }
 
-    /** Waits until there is a session, for a bounded time. A first connection may break at once; then waits for the next. */
+    /**
+     * Waits until there is a session, for a bounded time. A first connection may break at once; then waits for the
+     * next.
+     */
     Session connect(long millis) {
         connector.start();
         try {

@@ -40,7 +40,10 @@ final class Lifetime {
         }
     }
 
-    /** Sets the end, counted from now, unless it is later already. The timer is armed afterwards, also for an end at once. */
+    /**
+     * Sets the end, counted from now, unless it is later already. The timer is armed afterwards, also for an end at
+     * once.
+     */
     void lastAtLeast(long millis) {
         if (time.nanoTime() + millis * NANOS_PER_MILLI - endNanos >= 0) {
             last(millis);

@@ -15,9 +15,9 @@ import java.util.Set;
  * }
  * }</pre>
  *
- * <p>The folder, {@code /holdfast} by default, has one node for each lock, and {@code ~pools} for permits; it is created if it is missing. User and
- * password are those of the scheme {@code digest}; characters such as {@code @ : / # ? %} in them are percent-encoded.
- * Options:
+ * <p>The folder, {@code /holdfast} by default, has one node for each lock, and {@code ~pools} for permits; it is
+ * created if it is missing. User and password are those of the scheme {@code digest}; characters such as {@code @ : / #
+ * ? %} in them are percent-encoded. Options:
  *
  * <ul>
  *   <li>{@code sessionTimeout}: the session timeout to request, from {@code 300ms} to {@code 10m}; {@code 30s}

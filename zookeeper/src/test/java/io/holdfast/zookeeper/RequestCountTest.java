@@ -106,7 +106,9 @@ class RequestCountTest {
         assertThat(cost.requests()).isBetween(3.0, CONTENDED + 2 + cost.polls());
     }
 
-    /** The grant rests on the create, so nothing was written to the node. On a slow machine one in five has waited long. */
+    /**
+     * The grant rests on the create, so nothing was written to the node. On a slow machine one in five has waited long.
+     */
     @Test
     void a_waiter_that_has_not_waited_long_writes_nothing() throws Exception {
         LockClient first = client(CardDetail.OFF);

@@ -4,7 +4,10 @@ import io.holdfast.bench.peer.Handle;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** Many pairs on one name, one after the other: what the first ones cost, and the last. Order: {@code pairs}, {@code name}. */
+/**
+ * Many pairs on one name, one after the other: what the first ones cost, and the last. Order: {@code pairs}, {@code
+ * name}.
+ */
 final class SeriesTask implements Task {
 
     @Override

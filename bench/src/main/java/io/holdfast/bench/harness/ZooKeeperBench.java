@@ -11,8 +11,8 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * Holdfast on ZooKeeper beside Curator's own lock, semaphore and read-write lock, on an ensemble of three servers: {@code bench/run --only zookeeper},
- * or one of its cases.
+ * Holdfast on ZooKeeper beside Curator's own lock, semaphore and read-write lock, on an ensemble of three servers:
+ * {@code bench/run --only zookeeper}, or one of its cases.
  */
 final class ZooKeeperBench {
 

@@ -11,7 +11,9 @@ import net.javacrumbs.shedlock.core.SimpleLock;
 import net.javacrumbs.shedlock.provider.jdbctemplate.JdbcTemplateLockProvider;
 import org.springframework.jdbc.core.JdbcTemplate;
 
-/** ShedLock's provider on a JdbcTemplate, by the time of the database. It cannot wait, so it serves for free locks only. */
+/**
+ * ShedLock's provider on a JdbcTemplate, by the time of the database. It cannot wait, so it serves for free locks only.
+ */
 final class ShedLockJdbcHandle implements Handle {
 
     private final HikariDataSource pool;

@@ -54,7 +54,8 @@ final class StoreOption {
 
     /**
      * Returns the URI of the store. Inside of {@code exec} and {@code leader} there is no default, because they do not
-     * pass their store to their command: the default is most likely another store, and nobody else would take these locks there.
+     * pass their store to their command: the default is most likely another store, and nobody else would take these
+     * locks there.
      */
     String uri() {
         if (uri != null) {

@@ -7,8 +7,8 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 
 /**
- * The knowledge of a client about one of its holds in mode {@code commands}. Only the holding client writes to a hold, so it
- * knows what a script would look up: how long the hold lasts at least, and which settings were made.
+ * The knowledge of a client about one of its holds in mode {@code commands}. Only the holding client writes to a hold,
+ * so it knows what a script would look up: how long the hold lasts at least, and which settings were made.
  *
  * <p>Invariants:
  *

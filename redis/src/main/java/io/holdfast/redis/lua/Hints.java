@@ -12,8 +12,8 @@ import java.util.function.Function;
 
 /**
  * Sends other clients the messages that scripts may not send. They say that a lock is free or a pool has room, that a
- * client waits, and that a hold was ended by force. A hint is sent after the script, and no answer is waited for. A lost hint
- * costs its receiver the time until its next poll.
+ * client waits, and that a hold was ended by force. A hint is sent after the script, and no answer is waited for. A
+ * lost hint costs its receiver the time until its next poll.
  */
 public final class Hints {
 

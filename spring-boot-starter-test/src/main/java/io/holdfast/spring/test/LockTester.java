@@ -22,8 +22,8 @@ import java.util.function.BooleanSupplier;
 import java.util.stream.Collectors;
 
 /**
- * Inspects locks in tests, holds them elsewhere, makes leases lost, and moves leaderships. A bean. All contexts of a JVM share one memory
- * store, so two contexts are two instances of the application.
+ * Inspects locks in tests, holds them elsewhere, makes leases lost, and moves leaderships. A bean. All contexts of a
+ * JVM share one memory store, so two contexts are two instances of the application.
  *
  * <pre>{@code
  * @Autowired LockTester locks;

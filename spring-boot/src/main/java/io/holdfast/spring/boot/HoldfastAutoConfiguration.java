@@ -31,8 +31,8 @@ import org.springframework.core.task.VirtualThreadTaskExecutor;
 
 /**
  * Makes a {@link LockClient} bean, on {@code holdfast.store} or otherwise on the application's own Redis or
- * database, and makes {@code @Locked} work. Uses these beans: {@link LockListener}s, {@link LockClientCustomizer}s, and a {@link
- * LockStoreFactory}.
+ * database, and makes {@code @Locked} work. Uses these beans: {@link LockListener}s, {@link LockClientCustomizer}s, and
+ * a {@link LockStoreFactory}.
  *
  * @see <a href="https://github.com/holdfast-lock/holdfast/blob/main/docs/spring.md#settings">Settings</a>
  */

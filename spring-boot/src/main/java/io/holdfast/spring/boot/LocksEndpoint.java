@@ -23,10 +23,10 @@ import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import org.springframework.boot.actuate.endpoint.annotation.Selector;
 
 /**
- * Shows at {@code /actuator/locks} what this instance holds, waits for and leads, and at {@code /actuator/locks/{name}} the
- * state of a name in the store. DELETE of the latter, with the parameter {@code holder}, releases the lock of that holder
- * by force; it needs {@code
- * management.endpoint.locks.access=unrestricted}, or a setting that gives all endpoints unrestricted access.
+ * Shows at {@code /actuator/locks} what this instance holds, waits for and leads, and at {@code /actuator/locks/{name}}
+ * the state of a name in the store. DELETE of the latter, with the parameter {@code holder}, releases the lock of that
+ * holder by force; it needs {@code management.endpoint.locks.access=unrestricted}, or a setting that gives all
+ * endpoints unrestricted access.
  */
 @Endpoint(id = "locks", defaultAccess = Access.READ_ONLY)
 final class LocksEndpoint {

@@ -40,7 +40,9 @@ public final class BlockingLockTemplate implements LockTemplate {
     private final Wanted wanted;
     private final OuterTransactions outer;
 
-    /** Creates a template that asks the suppliers at each call and not here, so that it does not make other beans early. */
+    /**
+     * Creates a template that asks the suppliers at each call and not here, so that it does not make other beans early.
+     */
     public BlockingLockTemplate(
             Supplier<LockClient> client,
             Supplier<LockedDefaults> defaults,

@@ -42,8 +42,9 @@ import org.springframework.util.ClassUtils;
 import org.springframework.util.StringUtils;
 
 /**
- * Reads the {@link io.holdfast.spring.Locked}, {@link io.holdfast.spring.Limited}, {@link io.holdfast.spring.Idempotent} and
- * {@link io.holdfast.spring.Leader} annotations of methods, and refuses declarations that cannot work. Thread-safe.
+ * Reads the {@link io.holdfast.spring.Locked}, {@link io.holdfast.spring.Limited}, {@link
+ * io.holdfast.spring.Idempotent} and {@link io.holdfast.spring.Leader} annotations of methods, and refuses declarations
+ * that cannot work. Thread-safe.
  */
 public final class OperationReader {
 

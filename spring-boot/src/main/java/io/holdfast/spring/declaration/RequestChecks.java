@@ -8,7 +8,10 @@ import org.springframework.core.annotation.MergedAnnotations;
 import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
 import org.springframework.util.ClassUtils;
 
-/** Refuses methods whose answer cannot be stored, or whose request cannot be compared. By names: Spring MVC may be absent. */
+/**
+ * Refuses methods whose answer cannot be stored, or whose request cannot be compared. By names: Spring MVC may be
+ * absent.
+ */
 final class RequestChecks {
 
     private static final String BODY = "org.springframework.web.bind.annotation.ResponseBody";

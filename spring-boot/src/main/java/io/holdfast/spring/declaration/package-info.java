@@ -1,4 +1,7 @@
-/** Reads and checks {@link io.holdfast.spring.Locked} and {@link io.holdfast.spring.Limited} declarations. Internal: start at {@code OperationReader}. */
+/**
+ * Reads and checks {@link io.holdfast.spring.Locked} and {@link io.holdfast.spring.Limited} declarations. Internal:
+ * start at {@code OperationReader}.
+ */
 @NullMarked
 package io.holdfast.spring.declaration;
 

@@ -50,7 +50,8 @@ import org.springframework.util.ClassUtils;
 /**
  * Puts the interceptor before every other advice of a bean with {@link io.holdfast.spring.Locked}, {@link
  * io.holdfast.spring.Limited}, {@link io.holdfast.spring.Idempotent} or {@link io.holdfast.spring.Leader} methods.
- * Refuses a bean whose marked methods could run without the interceptor. It is a post-processor and not an advisor bean, for three reasons:
+ * Refuses a bean whose marked methods could run without the interceptor. It is a post-processor and not an advisor
+ * bean, for three reasons:
  *
  * <ul>
  *   <li>the lock is outside the transaction, whatever the order of the transaction;

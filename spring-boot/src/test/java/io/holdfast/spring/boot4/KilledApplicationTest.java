@@ -33,7 +33,8 @@ import org.springframework.jdbc.datasource.DriverManagerDataSource;
  * calls are under way: 20 stand at one step each, all steps in turn, and five are at a random moment. Another application,
  * which is never killed, repeats the calls, half of them while the first still run. Locks and data are in one database.
  *
- * <p>{@code -Dkills=} sets how many applications are killed, four by default, and 40 for 1,000 calls; {@code -Dseed=} the moments.
+ * <p>{@code -Dkills=} sets how many applications are killed, four by default, and 40 for 1,000 calls; {@code -Dseed=}
+ * the moments.
  */
 @Tag("deep") // quick: IdempotentTest, and JdbcOnceTest for a crash before the commit
 class KilledApplicationTest {

@@ -157,7 +157,10 @@ public final class PostgresServer implements AutoCloseable {
         return guardian.descendants().toList();
     }
 
-    /** Returns the server's address for JDBC, with everything that a connection needs, and a password, which nobody may show. */
+    /**
+     * Returns the server's address for JDBC, with everything that a connection needs, and a password, which nobody may
+     * show.
+     */
     public String url() {
         return "jdbc:postgresql://127.0.0.1:" + port + "/postgres?user=test&password=s3cret-of-the-server";
     }

@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A master with replicas and, optionally, three sentinels that watch it. All are real servers on free ports of the
- * loopback interface, each a {@link RedisServer} that a test may pause, kill and restart. When {@link Builder#start} returns,
- * the replicas are in step and the sentinels know each other.
+ * loopback interface, each a {@link RedisServer} that a test may pause, kill and restart. When {@link Builder#start}
+ * returns, the replicas are in step and the sentinels know each other.
  *
  * <pre>{@code
  * try (RedisReplication servers = RedisReplication.builder().sentinels().start();

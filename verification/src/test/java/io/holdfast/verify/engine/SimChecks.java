@@ -15,8 +15,9 @@ import java.util.Set;
 
 /**
  * What must be true in a simulation. After every event, with the truth at hand that no recorder has: no two valid
- * leases on a name, nor permits above their limit; none valid again after its time. At the end: nothing is left at any process or at the servers, the
- * locks are free, and the recorded history is accepted by the checker that real runs are checked with.
+ * leases on a name, nor permits above their limit; none valid again after its time. At the end: nothing is left at any
+ * process or at the servers, the locks are free, and the recorded history is accepted by the checker that real runs are
+ * checked with.
  */
 public final class SimChecks {
 
@@ -276,8 +277,8 @@ public final class SimChecks {
     }
 
     /**
-     * A dead client that waits for several permits, or to write, may be granted one as late as it is taken for alive: after that, the
-     * permit is not free for as long again, as if it had asked for a short lease.
+     * A dead client that waits for several permits, or to write, may be granted one as late as it is taken for alive:
+     * after that, the permit is not free for as long again, as if it had asked for a short lease.
      */
     private SimSite.Vanished vanished() {
         if (!simulation.pooling && !simulation.reading) {

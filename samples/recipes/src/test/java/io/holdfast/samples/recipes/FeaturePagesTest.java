@@ -26,7 +26,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Runs the code of README and of the pages of permits, leaders and readers without a server, and compares it with them. */
+/**
+ * Runs the code of README and of the pages of permits, leaders and readers without a server, and compares it with them.
+ */
 @SuppressWarnings("try") // leases that only have to be held
 class FeaturePagesTest {
 
