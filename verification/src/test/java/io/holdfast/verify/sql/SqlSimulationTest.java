@@ -59,8 +59,8 @@ class SqlSimulationTest extends SimulationSuite {
                 "MESSAGE_BEFORE_THE_COMMIT",
                 "RELEASE_IGNORES_THE_QUEUE",
                 "TAKE_NEED_NOT_BE_SYNCED"
-                // Not in three thousand short histories: DATED_ACROSS_SERVERS, since a waiter asks anew after a
-                // takeover;
+                // Not in three thousand short histories:
+                // DATED_ACROSS_SERVERS, since a waiter asks anew after a takeover;
                 // RENEWAL_KEEPS_ITS_NUMBER, since a setting that comes late compares the version.
             })
     void finds_rarely_seen_wrong_statements(SqlBug bug) {
