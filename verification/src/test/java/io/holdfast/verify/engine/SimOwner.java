@@ -220,7 +220,10 @@ final class SimOwner {
         /** Who does not own it is neither let in nor unlocks. */
         private void others() {
             List<Thread> idle = new ArrayList<>(List.of(process.stranger));
-            process.owners.stream().filter(owner -> owner.frames == 0).forEach(owner -> idle.add(owner.thread));
+            // One that waits may have been granted the lock, and not know it yet.
+            process.owners.stream()
+                    .filter(owner -> owner.frames == 0 && owner.waiting == null)
+                    .forEach(owner -> idle.add(owner.thread));
             Thread other = idle.get(random.nextInt(idle.size()));
             String who = other.getName() + ", which owns nothing,";
             require(lock.holdCount(other) == 0, "has a lock that is counted for " + who);
