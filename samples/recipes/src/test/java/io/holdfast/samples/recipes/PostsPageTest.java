@@ -73,7 +73,8 @@ class PostsPageTest {
             LockOptions fixed = LockOptions.defaults().leaseFor(Duration.ofSeconds(10));
             // Waits until threads that know nothing of this time have delivered both.
             Lease renewed = client.acquireAsync("renewed").toCompletableFuture().join();
-            Lease ends = client.acquireAsync("ends", fixed).toCompletableFuture().join();
+            Lease ends =
+                    client.acquireAsync("ends", fixed).toCompletableFuture().join();
             time.advance(Duration.ofSeconds(40));
             assertThat(renewed.isValid()).isTrue();
             assertThat(ends.isValid()).isFalse();
