@@ -47,23 +47,26 @@ final class PostgresTable extends LockTable {
     private final String orFound = " UNION ALL (SELECT false, " + columns("statement_timestamp()", micros(STARTED))
             + " FROM holdfast_lock WHERE lock_key = ? AND NOT EXISTS (SELECT 1 FROM w) ORDER BY base DESC LIMIT 1)";
 
+    /** Returns the change by which a hold begins, of the rows l, which are locked. */
+    private String begins(String holder, String lease) {
+        return "UPDATE holdfast_lock h SET base = GREATEST(h.base + 1, " + ticks() + "), holder = " + holder
+                + ", ends = clock_timestamp() + " + lease + " * INTERVAL '1 millisecond', lease = " + lease
+                + ", settings = 0, contended = 0, version = h.version + 1 FROM l WHERE h.lock_key = l.lock_key AND"
+                + " h.base = l.base";
+    }
+
     private final String take = "WITH l AS (SELECT lock_key, base FROM holdfast_lock WHERE lock_key = ? AND base = "
             + NEWEST
             + " AND queue = '' AND holders = '' AND ends <= clock_timestamp() AND clock_timestamp() <= " + instant()
-            + " FOR UPDATE SKIP LOCKED), w AS (UPDATE holdfast_lock h SET base = GREATEST(h.base + 1, " + ticks()
-            + "), holder = ?, ends = clock_timestamp() + ? * INTERVAL '1 millisecond', lease = ?, settings = 0,"
-            + " contended = 0, version = h.version + 1 FROM l WHERE h.lock_key = l.lock_key AND h.base = l.base"
-            + " RETURNING h.base) " + done("base", "") + orFound;
+            + " FOR UPDATE SKIP LOCKED), w AS (" + begins("?", "?") + " RETURNING h.base) " + done("base", "")
+            + orFound;
 
     /** The same for several names, for those that are free. */
     private final String takeAll = "WITH l AS (SELECT h.lock_key, h.base, r.id, r.lease, r.i FROM unnest(?, ?, ?)"
             + " WITH ORDINALITY AS r(k, id, lease, i) JOIN holdfast_lock h ON h.lock_key = r.k AND h.base = "
             + NEWEST.replace("?", "r.k")
             + " WHERE h.queue = '' AND h.holders = '' AND h.ends <= clock_timestamp() AND clock_timestamp() <= "
-            + instant() + " FOR UPDATE OF h SKIP LOCKED) UPDATE holdfast_lock h SET base = GREATEST(h.base + 1, "
-            + ticks() + "), holder = l.id, ends = clock_timestamp() + l.lease * INTERVAL '1 millisecond',"
-            + " lease = l.lease, settings = 0, contended = 0, version = h.version + 1 FROM l"
-            + " WHERE h.lock_key = l.lock_key AND h.base = l.base RETURNING l.i, h.base, "
+            + instant() + " FOR UPDATE OF h SKIP LOCKED) " + begins("l.id", "l.lease") + " RETURNING l.i, h.base, "
             + micros("clock_timestamp()");
 
     private final String readAll = "SELECT k.k, r.* FROM unnest(?) AS k(k) CROSS JOIN LATERAL (SELECT " + columns
@@ -137,8 +140,8 @@ final class PostgresTable extends LockTable {
     /** The same for several holds, of those rows that nobody else is changing. */
     private final String releaseAll = "WITH l AS (SELECT h.lock_key, h.base, r.i FROM holdfast_lock h JOIN"
             + " unnest(?, ?, ?) WITH ORDINALITY AS r(k, b, id, i) ON h.lock_key = r.k AND h.base = r.b"
-            + " WHERE h.holder = r.id AND h.queue = '' AND h.ends > clock_timestamp() FOR NO KEY UPDATE OF h SKIP LOCKED) UPDATE holdfast_lock h"
-            + " SET holder = '', ends = clock_timestamp(), version = h.version + 1 FROM l WHERE h.lock_key = l.lock_key"
+            + " WHERE h.holder = r.id AND h.queue = '' AND h.ends > clock_timestamp()"
+            + " FOR NO KEY UPDATE OF h SKIP LOCKED) UPDATE holdfast_lock h SET holder = '', ends = clock_timestamp(), version = h.version + 1 FROM l WHERE h.lock_key = l.lock_key"
             + " AND h.base = l.base RETURNING l.i, " + UNSYNCED;
 
     private final String renew = "WITH l AS (SELECT h.lock_key, h.base, r.id, r.lease, r.seq FROM holdfast_lock h"
