@@ -2,10 +2,8 @@ package io.holdfast.sql;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.awaitility.Awaitility.await;
 
 import io.holdfast.Lease;
-import io.holdfast.LeaseLostException;
 import io.holdfast.LockClient;
 import io.holdfast.memory.VirtualTime;
 import io.holdfast.spi.StoreContext;
@@ -19,8 +17,6 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -172,25 +168,13 @@ class MariaDbFailoverTest {
     @Test
     void an_asynchronous_replica_forgets_what_it_had_not_received() throws Exception {
         replicate();
-        try (LockClient holder = Crew.client(both)) {
-            holder.acquire("forgotten").release();
+        try (Forgotten forgotten = new Forgotten(both)) {
             awaitReplica();
             Databases.execute(replica.adminUrl(), "STOP SLAVE IO_THREAD");
-            Lease lease = holder.acquire("forgotten");
-            CompletableFuture<Boolean> told = new CompletableFuture<>();
-            lease.onLost(() -> told.complete(true));
+            Lease lease = forgotten.take();
             primary.kill();
             promote();
-            try (LockClient other = Crew.client(both)) {
-                Lease next =
-                        other.acquireAsync("forgotten").toCompletableFuture().get(40, TimeUnit.SECONDS);
-                assertThat(next.fencingToken()).isGreaterThan(lease.fencingToken());
-                await().atMost(Duration.ofSeconds(20)).until(told::isDone);
-                assertThat(lease.isValid()).isFalse();
-                assertThatThrownBy(lease::release).isInstanceOf(LeaseLostException.class);
-                next.release();
-                holder.acquire("forgotten").release();
-            }
+            forgotten.assertForgotten(lease);
         }
     }
 
