@@ -67,6 +67,8 @@ final class Link implements AutoCloseable {
     /** When this client last had an answer. */
     private long usedNanos;
 
+    private long answers;
+
     /** Statements around a transaction of several statements: they limit how long it may be idle. */
     private @Nullable String limit;
 
@@ -161,6 +163,16 @@ final class Link implements AutoCloseable {
         return time.nanoTime();
     }
 
+    private void answered() {
+        usedNanos = time.nanoTime();
+        answers++;
+    }
+
+    /** Returns to how many statements the database has answered. */
+    long answers() {
+        return answers;
+    }
+
     /** Runs a statement that answers with rows. A parameter is a Long, a String or an array of one of them. */
     <T> List<T> query(String sql, Reader<T> reader, Object... parameters) throws SQLException {
         try (PreparedStatement statement = connection.prepareStatement(sql)) {
@@ -172,7 +184,7 @@ final class Link implements AutoCloseable {
                 }
             }
             refuseWarning(statement);
-            usedNanos = time.nanoTime();
+            answered();
             return rows;
         }
     }
@@ -188,7 +200,7 @@ final class Link implements AutoCloseable {
             set(statement, parameters);
             int changed = statement.executeUpdate();
             refuseWarning(statement);
-            usedNanos = time.nanoTime();
+            answered();
             return changed;
         }
     }
@@ -201,7 +213,7 @@ final class Link implements AutoCloseable {
                 return 0;
             }
             refuseWarning(statement);
-            usedNanos = time.nanoTime();
+            answered();
             try (ResultSet keys = statement.getGeneratedKeys()) {
                 if (keys.next() && keys.getLong(1) != 0) {
                     return keys.getLong(1);

@@ -231,8 +231,12 @@ final class WorkerThreads implements Workers {
                 used = connect();
             }
             long began = time.nanoTime();
+            long answers = used.answers();
             T reply = command.task.run(used);
-            onAnswer(began);
+            if (used.answers() != answers) {
+                // Not after a command whose work another one has done: its connection may be dead.
+                onAnswer(began);
+            }
             command.reply.complete(reply);
             return used;
         } catch (SQLException e) {

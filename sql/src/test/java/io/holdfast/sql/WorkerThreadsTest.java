@@ -14,6 +14,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -33,10 +34,18 @@ class WorkerThreadsTest {
     private Link connected() {
         connections.incrementAndGet();
         try {
-            return new Link(DriverManager.getConnection("jdbc:h2:mem:"), TimeSource.system());
+            Link link = new Link(DriverManager.getConnection("jdbc:h2:mem:"), TimeSource.system());
+            // The first statement loads classes, which may take longer than a connection waits for an answer of
+            // another.
+            ask(link);
+            return link;
         } catch (SQLException e) {
             throw new IllegalStateException(e);
         }
+    }
+
+    private static @Nullable Boolean ask(Link link) throws SQLException {
+        return link.first("SELECT TRUE", row -> row.getBoolean(1));
     }
 
     @AfterEach
@@ -58,11 +67,11 @@ class WorkerThreadsTest {
     /** Each time, all waiters of the client lost their places. */
     @Test
     void a_connection_that_helps_one_that_answers_replaces_none() throws Exception {
-        List<CompletableFuture<Boolean>> commands = new ArrayList<>();
+        List<CompletableFuture<?>> commands = new ArrayList<>();
         for (int i = 0; i < 400; i++) {
             commands.add(submit(link -> {
                 pause();
-                return true;
+                return ask(link);
             }));
         }
         join(commands);
@@ -88,6 +97,29 @@ class WorkerThreadsTest {
         assertThat(before).isEqualTo(1);
         end.countDown();
         stuck.get(30, TimeUnit.SECONDS);
+    }
+
+    /**
+     * So ends a command whose work another one has done. In a process that was restored from an image, each connection
+     * is lost, and one that was not asked tells nothing.
+     */
+    @Test
+    void a_command_that_asks_the_database_nothing_shows_no_connection_alive() throws Exception {
+        makeTwo();
+        int before = losses.get();
+        List<CompletableFuture<?>> commands = new ArrayList<>();
+        CompletableFuture<Boolean> lost = submit(link -> {
+            throw new SQLException("cut", "08006");
+        });
+        commands.add(lost.handle((answer, error) -> error));
+        for (int i = 0; i < 400; i++) {
+            commands.add(submit(link -> {
+                pause();
+                return true;
+            }));
+        }
+        join(commands);
+        assertThat(losses).hasValueGreaterThan(before);
     }
 
     /** Otherwise the connections that helped would take turns, and never be closed for lack of work. */
