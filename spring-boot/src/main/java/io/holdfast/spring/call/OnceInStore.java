@@ -19,6 +19,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.core.env.Environment;
 import org.springframework.expression.EvaluationContext;
+import reactor.util.context.ContextView;
 
 /** Does the work of one method once for each key, with its record in the store of the locks. Thread-safe. */
 record OnceInStore(LockedOperation operation, OnceValues values, OnceCalls calls, Set<String> running)
@@ -102,21 +103,32 @@ record OnceInStore(LockedOperation operation, OnceValues values, OnceCalls calls
         }
     }
 
-    Attempt begin(LockedCall call, Lease lease) {
+    /** @param subscriber Reactor's context of the call */
+    Attempt begin(LockedCall call, Lease lease, ContextView subscriber) {
+        if (OuterTransactions.includes(subscriber, operation.method(), targetClass())) {
+            throw inTransaction();
+        }
         return new Attempt(call, lease, call.context());
+    }
+
+    private Class<?> targetClass() {
+        return requireNonNull(operation.once()).targetClass();
+    }
+
+    private IllegalStateException inTransaction() {
+        return new IllegalStateException(operation.place()
+                + " is called inside a transaction, which may roll its work back after its result was stored"
+                + " (expected: a call outside of a transaction, or record = OnceRecord.DATABASE)");
     }
 
     @Override
     public @Nullable Object run(
             String key, LockedCall call, @Nullable EvaluationContext context, OnceCalls.Method method)
             throws Throwable {
-        if (OuterTransactions.includes(
-                operation.method(), requireNonNull(operation.once()).targetClass())) {
-            throw new IllegalStateException(operation.place()
-                    + " is called inside a transaction, which may roll its work back after its result was stored"
-                    + " (expected: a call outside of a transaction, or record = OnceRecord.DATABASE)");
+        if (OuterTransactions.includes(operation.method(), targetClass())) {
+            throw inTransaction();
         }
-        Attempt attempt = begin(call, HeldLeases.current(call.client(), key));
+        Attempt attempt = new Attempt(call, HeldLeases.current(call.client(), key), call.context());
         try {
             Optional<StoreOnce.Done> done = await(attempt.find());
             if (done.isPresent()) {

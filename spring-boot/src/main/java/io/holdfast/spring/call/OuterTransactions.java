@@ -13,11 +13,13 @@ import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.datasource.ConnectionHolder;
 import org.springframework.jdbc.datasource.DataSourceUtils;
+import org.springframework.transaction.NoTransactionException;
 import org.springframework.transaction.annotation.AnnotationTransactionAttributeSource;
 import org.springframework.transaction.interceptor.TransactionAttribute;
 import org.springframework.transaction.interceptor.TransactionAttributeSource;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.util.ClassUtils;
+import reactor.util.context.ContextView;
 
 /**
  * Reports, or refuses, locks that are acquired inside a running transaction above READ COMMITTED: its snapshot may be
@@ -75,6 +77,28 @@ final class OuterTransactions {
     /** Returns whether the method, called by this thread now, would work in a transaction that began before. */
     static boolean includes(Method method, Class<?> targetClass) {
         return HeldLeases.TRANSACTIONS && Transactions.isActive() && !Transactions.leavesOuter(method, targetClass);
+    }
+
+    /** The same for a subscriber with this context: a reactive transaction belongs to that, and to no thread. */
+    static boolean includes(ContextView subscriber, Method method, Class<?> targetClass) {
+        return HeldLeases.TRANSACTIONS
+                && ReactiveTransactions.isActive(subscriber)
+                && !Transactions.leavesOuter(method, targetClass);
+    }
+
+    /** Loaded only where spring-tx and Reactor are present. */
+    private static final class ReactiveTransactions {
+
+        private ReactiveTransactions() {}
+
+        static boolean isActive(ContextView subscriber) {
+            return org.springframework.transaction.reactive.TransactionSynchronizationManager.forCurrentTransaction()
+                    .map(current -> current.isActualTransactionActive())
+                    .onErrorReturn(NoTransactionException.class, false)
+                    .contextWrite(subscriber)
+                    .toFuture()
+                    .getNow(false);
+        }
     }
 
     /** Loaded only where spring-tx is present. */

@@ -99,6 +99,8 @@ final class ReactiveCall {
 
         private final ObservedCall observed = call.begin();
 
+        private final ContextView subscriber;
+
         /** The leases of the enclosing calls, under which the subscriber runs. */
         private final List<HeldLeases.Entry> around;
 
@@ -118,6 +120,7 @@ final class ReactiveCall {
         private boolean hasRun;
 
         Subscription(ContextView context) {
+            subscriber = context;
             around = around(context);
         }
 
@@ -161,7 +164,7 @@ final class ReactiveCall {
             }
             Lease lease =
                     leases == null ? entered.get(0).lease() : leases.leases().get(0);
-            return once(call.once().inStore(call.operation()).begin(call, lease), leases);
+            return once(call.once().inStore(call.operation()).begin(call, lease, subscriber), leases);
         }
 
         /** Does the work unless it was done before. A cancelled subscriber leaves no attempt. */

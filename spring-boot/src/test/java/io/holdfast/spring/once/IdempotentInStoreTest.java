@@ -26,6 +26,11 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.reactive.AbstractReactiveTransactionManager;
+import org.springframework.transaction.reactive.GenericReactiveTransaction;
+import org.springframework.transaction.reactive.TransactionSynchronizationManager;
+import org.springframework.transaction.reactive.TransactionalOperator;
 import org.springframework.transaction.support.TransactionTemplate;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -76,6 +81,10 @@ class IdempotentInStoreTest {
                         ? Mono.error(new IllegalArgumentException("no"))
                         : Mono.just(new Receipt(amount, List.of()));
             });
+        }
+
+        public int runs() {
+            return runs.get();
         }
 
         @Idempotent(name = "empty", key = "#id", record = OnceRecord.STORE_AT_LEAST_ONCE)
@@ -232,6 +241,46 @@ class IdempotentInStoreTest {
                     .isInstanceOf(IllegalStateException.class)
                     .hasMessageContaining("is called inside a transaction, which may roll its work back");
             assertThat(payments.pay(id, 1).number()).isEqualTo(1);
+        });
+    }
+
+    /** Begins and ends transactions of nothing. */
+    @SuppressWarnings("serial") // nobody writes it anywhere
+    static class ReactiveTransactions extends AbstractReactiveTransactionManager {
+
+        @Override
+        protected Object doGetTransaction(TransactionSynchronizationManager current) {
+            return new Object();
+        }
+
+        @Override
+        protected Mono<Void> doBegin(
+                TransactionSynchronizationManager current, Object transaction, TransactionDefinition definition) {
+            return Mono.empty();
+        }
+
+        @Override
+        protected Mono<Void> doCommit(TransactionSynchronizationManager current, GenericReactiveTransaction status) {
+            return Mono.empty();
+        }
+
+        @Override
+        protected Mono<Void> doRollback(TransactionSynchronizationManager current, GenericReactiveTransaction status) {
+            return Mono.empty();
+        }
+    }
+
+    /** It belongs to the subscriber, and no thread knows of it. */
+    @Test
+    void a_subscriber_inside_a_transaction_is_refused() {
+        TransactionalOperator transaction = TransactionalOperator.create(new ReactiveTransactions());
+        with(payments -> {
+            assertThatThrownBy(() ->
+                            payments.mono(id, 1).as(transaction::transactional).block())
+                    .isInstanceOf(IllegalStateException.class)
+                    .hasMessageContaining("is called inside a transaction, which may roll its work back");
+            assertThat(payments.runs()).isEqualTo(0);
+            assertThat(payments.mono(id, 1).block()).isEqualTo(new Receipt(1, List.of()));
         });
     }
 
