@@ -20,6 +20,7 @@ import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.locks.LockSupport;
 import javax.sql.DataSource;
+import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
 import org.springframework.context.annotation.Bean;
@@ -30,6 +31,8 @@ import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
@@ -42,6 +45,12 @@ public class KilledApplication {
 
     static final int NEVER = -1;
     static final int SAY_ALL = -2;
+
+    /** A fault, as {@code test.fault}: the effect is committed before the key, in a transaction of its own. */
+    static final String EFFECT_FIRST = "effect-first";
+
+    /** A fault, as {@code test.fault}: the effect is committed after the key. */
+    static final String KEY_FIRST = "key-first";
 
     private static final int CALLS_MAX = 20;
 
@@ -95,16 +104,31 @@ public class KilledApplication {
     public static class Payments {
 
         private final JdbcTemplate jdbc;
+        private final boolean effectLater;
 
-        Payments(JdbcTemplate jdbc) {
+        Payments(JdbcTemplate jdbc, boolean effectLater) {
             this.jdbc = jdbc;
+            this.effectLater = effectLater;
         }
 
         @Idempotent(name = "killed", key = "#id")
         public Receipt settle(String id) {
             String attempt = ProcessHandle.current().pid() + "-" + UUID.randomUUID();
-            jdbc.update("INSERT INTO killed_payments (id, attempt) VALUES (?, ?)", id, attempt);
+            if (effectLater) {
+                TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+                    @Override
+                    public void afterCommit() {
+                        insert(id, attempt);
+                    }
+                });
+            } else {
+                insert(id, attempt);
+            }
             return new Receipt(id, attempt);
+        }
+
+        private void insert(String id, String attempt) {
+            jdbc.update("INSERT INTO killed_payments (id, attempt) VALUES (?, ?)", id, attempt);
         }
     }
 
@@ -163,8 +187,10 @@ public class KilledApplication {
     }
 
     @Bean
-    Payments payments(DataSource source) {
-        return new Payments(new JdbcTemplate(source));
+    Payments payments(DataSource source, @Value("${test.fault:none}") String fault) {
+        // Spring gives another DataSource a connection of its own, which commits after each statement.
+        DataSource effects = fault.equals("none") ? source : new DelegatingDataSource(source);
+        return new Payments(new JdbcTemplate(effects), fault.equals(KEY_FIRST));
     }
 
     public static void main(String[] args) throws IOException {
