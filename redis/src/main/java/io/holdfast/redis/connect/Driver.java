@@ -72,8 +72,14 @@ public final class Driver {
     /** The open channels of this store alone, even when the threads are shared. */
     private final Set<Channel> channels = ConcurrentHashMap.newKeySet();
 
-    /** @param shared the threads to use; null for threads that this driver starts itself */
+    /**
+     * Starts the driver.
+     *
+     * @param shared the threads to use; null for threads that this driver starts itself
+     * @throws io.holdfast.spi.StoreException if Lettuce is too old
+     */
     Driver(RedisSettings settings, @Nullable ClientResources shared) {
+        DriverVersion.requireReplayFilter(ClientOptions.builder());
         ClientResources.Builder builder = ClientResources.builder()
                 .reconnectDelay(Delay.fullJitter(Duration.ofMillis(10), RECONNECT_MAX, 50, TimeUnit.MILLISECONDS));
         ClientResources model = shared != null ? shared : settings.model();

@@ -1,5 +1,6 @@
 package io.holdfast.redis.connect;
 
+import io.holdfast.spi.StoreException;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.MaintNotificationsConfig;
 
@@ -10,6 +11,25 @@ final class DriverVersion {
     private static final boolean HAS_MAINT_NOTIFICATIONS = has("io.lettuce.core.MaintNotificationsConfig");
 
     private DriverVersion() {}
+
+    /**
+     * Refuses a driver that cannot be kept from sending commands again by itself, which Lettuce before 6.6 cannot.
+     *
+     * @param options are changed
+     * @throws StoreException if Lettuce is too old
+     */
+    static void requireReplayFilter(ClientOptions.Builder options) {
+        try {
+            options.replayFilter(command -> true);
+        } catch (NoSuchMethodError e) {
+            // Not as the cause: Spring Boot would explain that one, and show its text instead of this.
+            throw new StoreException(
+                    StoreException.Outcome.FATAL,
+                    "Lettuce, the driver of Redis, is older than 6.6 here (expected: 6.6 or newer; with Spring Boot 3.4"
+                            + " or older, set the property lettuce.version=6.6.0.RELEASE in the build)",
+                    null);
+        }
+    }
 
     /**
      * Returns whether an I/O thread continues while a host name is resolved: Lettuce 7 asks name servers itself,
