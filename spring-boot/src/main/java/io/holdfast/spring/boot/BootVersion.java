@@ -6,8 +6,9 @@ import org.springframework.context.ApplicationContextInitializer;
 import org.springframework.context.ConfigurableApplicationContext;
 
 /**
- * Refuses Spring Boot 2 before its context is made, which would fail with a {@link NoClassDefFoundError}. So this class
- * needs no class that Spring Boot 2 and Spring Framework 5 do not have.
+ * Refuses Spring Boot 2 before its context is made, which would fail with a {@link NoClassDefFoundError}, and Spring
+ * Boot 3.0 to 3.3, where the first call of a missing method might be that of the stop. So this class needs no class that
+ * Spring Boot 2 and Spring Framework 5 do not have.
  */
 final class BootVersion implements ApplicationContextInitializer<ConfigurableApplicationContext> {
 
@@ -21,7 +22,7 @@ final class BootVersion implements ApplicationContextInitializer<ConfigurableApp
      * @throws IllegalStateException if Spring Boot is too old
      */
     static void check(@Nullable String version) {
-        if (version != null && version.matches("[12]\\..*")) {
+        if (version != null && version.matches("([12]|3\\.[0-3])\\..*")) {
             throw new IllegalStateException("Holdfast's starter needs Spring Boot 3.5 or 4.1, and this is " + version
                     + " (expected: a newer Spring Boot; or, on Java 17, io.holdfast:holdfast-redis with"
                     + " lettuce.version=6.6.0.RELEASE instead of the starter, and a LockClient bean of your own)");

@@ -150,16 +150,18 @@ class FirstHoursTest {
         }
     }
 
-    /** There the starter ended in a NoClassDefFoundError. */
+    /** There the starter ended in a NoClassDefFoundError, or in a NoSuchMethodError when the application stopped. */
     @Test
-    void boot_2_is_refused_by_one_sentence() {
+    void an_old_boot_is_refused_by_one_sentence() {
         assertThat(new SpringApplication(Application.class).getInitializers())
                 .hasAtLeastOneElementOfType(BootVersion.class);
-        assertThatThrownBy(() -> BootVersion.check("2.7.18"))
-                .isInstanceOf(IllegalStateException.class)
-                .hasMessageStartingWith(
-                        "Holdfast's starter needs Spring Boot 3.5 or 4.1, and this is 2.7.18 (expected:");
-        for (String fitting : List.of("3.5.16", "4.1.1", "20.1.0", SpringBootVersion.getVersion())) {
+        for (String old : List.of("2.7.18", "3.0.13", "3.3.13")) {
+            assertThatThrownBy(() -> BootVersion.check(old))
+                    .isInstanceOf(IllegalStateException.class)
+                    .hasMessageStartingWith(
+                            "Holdfast's starter needs Spring Boot 3.5 or 4.1, and this is " + old + " (expected:");
+        }
+        for (String fitting : List.of("3.4.5", "3.5.16", "4.1.1", "20.1.0", SpringBootVersion.getVersion())) {
             BootVersion.check(fitting);
         }
         BootVersion.check(null);
