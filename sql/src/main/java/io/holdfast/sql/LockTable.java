@@ -77,7 +77,8 @@ abstract class LockTable {
     abstract @Nullable Row readLocked(Link link, String key) throws SQLException;
 
     /**
-     * Writes a row if it has still the version that was read, and is not late.
+     * Writes a row if it has still the version that was read, and is not late. On PostgreSQL also only on the server that
+     * was read.
      *
      * @param messages sent with the commit, if this database can
      */

@@ -49,7 +49,10 @@ abstract class NameKeyTable extends LockTable {
                 key);
     }
 
-    /** Sends nothing: other clients look at the rows. */
+    /**
+     * Sends nothing: other clients look at the rows. Does not compare the server's mark, as a replica that repeats
+     * statements would find its own there, and change nothing.
+     */
     @Override
     final Written write(Link link, String key, Row before, Row.Change after, List<NameMessage> messages, boolean pool)
             throws SQLException {

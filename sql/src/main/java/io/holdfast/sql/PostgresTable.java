@@ -95,8 +95,12 @@ final class PostgresTable extends LockTable {
     private final String values = " holder = ?, ends = " + instant()
             + ", settings = ?, lease = ?, queue = ?, holders = ?, contended = ?, version = h.version + 1 FROM ";
 
+    /**
+     * A pooler may send a write to another server than the read: that one has another clock, and may have given the same
+     * version to another change.
+     */
     private final String asRead = " WHERE h.lock_key = ? AND h.base = ? AND h.version = ? AND h.base = l.base AND"
-            + " clock_timestamp() <= " + instant();
+            + " clock_timestamp() <= " + instant() + " AND l.mark = ?";
 
     /**
      * A statement that writes the row, and answers as the take does.
@@ -260,7 +264,7 @@ final class PostgresTable extends LockTable {
             after.contended()
         };
         Object[] row = {key, before.base()};
-        Object[] which = {key, before.base(), before.version(), notAfter};
+        Object[] which = {key, before.base(), before.version(), notAfter, before.mark()};
         boolean same = after.base() == before.base();
         Writing writing = same ? sameBase : newBase;
         Object[] last = {};

@@ -245,6 +245,14 @@ abstract class TableTest {
     }
 
     static Row at(Row row, long nowMicros) {
+        return told(row, nowMicros, row.mark());
+    }
+
+    static Row onServer(Row row, long mark) {
+        return told(row, row.nowMicros(), mark);
+    }
+
+    private static Row told(Row row, long nowMicros, long mark) {
         return new Row(
                 row.base(),
                 row.version(),
@@ -256,7 +264,7 @@ abstract class TableTest {
                 row.holders(),
                 row.contended(),
                 nowMicros,
-                row.mark());
+                mark);
     }
 
     static NameMessage granted(long since) {
