@@ -85,7 +85,13 @@ public final class VerifySql {
         @Nullable
         Seen readLocked(String key) throws SQLException;
 
-        Wrote write(String key, Stored before, Stored after, long notAfterMicros, List<Note> notes) throws SQLException;
+        /**
+         * Writes a row.
+         *
+         * @param mark of the server that has told the row
+         */
+        Wrote write(String key, Stored before, long mark, Stored after, long notAfterMicros, List<Note> notes)
+                throws SQLException;
 
         /** Returns the row with the entry; null if it was not added. */
         @Nullable
@@ -413,7 +419,8 @@ public final class VerifySql {
                     after.queue(),
                     after.holders(),
                     after.contended());
-            Wrote wrote = session(link).write(key, stored(before), stored, before.notAfterMicros(), notes);
+            Wrote wrote =
+                    session(link).write(key, stored(before), before.mark(), stored, before.notAfterMicros(), notes);
             return new Written(wrote.done(), found(link, wrote, sent));
         }
 

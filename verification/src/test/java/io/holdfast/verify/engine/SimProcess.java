@@ -21,7 +21,7 @@ public final class SimProcess {
     private final VirtualTime world;
     public final SimTime time;
     public final SimSite.Link link;
-    final LockClient client;
+    public final LockClient client;
 
     /** Threads that own what they lock. */
     final List<SimOwner> owners = new ArrayList<>();

@@ -38,7 +38,7 @@ public final class SimRuns {
         LOG.setLevel(Level.OFF);
     }
 
-    static void loud() {
+    public static void loud() {
         LOG.setLevel(null);
     }
 

@@ -216,9 +216,15 @@ public final class Simulation {
         return recorder.timeline();
     }
 
-    void addProcess() {
+    /** Adds a process without users. */
+    public SimProcess addIdleProcess() {
         SimProcess process = new SimProcess("p" + processes.size(), world, site, random.split(), rules, poolBug);
         processes.add(process);
+        return process;
+    }
+
+    void addProcess() {
+        SimProcess process = addIdleProcess();
         // Two of one process take turns.
         int most = locking ? 2 : 1;
         for (int i = electing ? 2 - most + candidacies.nextInt(most + 1) : 0; i > 0; i--) {

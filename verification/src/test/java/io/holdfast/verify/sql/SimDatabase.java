@@ -75,6 +75,9 @@ final class SimDatabase {
     /** Whether the key is the name alone, and nobody passes by a locked row: as on MySQL and H2. */
     final boolean plain;
 
+    /** Whether a pooler is between: a client does not notice the end of a session that it was not using. */
+    private final boolean pooled;
+
     private final Simulation simulation;
     private final Map<String, List<Slot>> slots = new HashMap<>();
     private final Map<String, String> names = new HashMap<>();
@@ -105,12 +108,19 @@ final class SimDatabase {
     private final Map<String, Integer> epochOfBase = new HashMap<>();
     private final Map<String, Long> highestBase = new HashMap<>();
 
-    SimDatabase(Simulation simulation, SplittableRandom random, SimTroubles troubles, boolean plain, SqlBug bug) {
+    SimDatabase(
+            Simulation simulation,
+            SplittableRandom random,
+            SimTroubles troubles,
+            boolean plain,
+            boolean pooled,
+            SqlBug bug) {
         this.simulation = simulation;
         this.world = simulation.world;
         this.random = random;
         this.troubles = troubles;
         this.plain = plain;
+        this.pooled = pooled;
         this.bug = bug;
         Simulation.NAMES.forEach(name -> names.put(VerifySql.key(name, false), name));
         names.put(VerifySql.key(Simulation.POOL, true), Simulation.POOL);
@@ -136,10 +146,16 @@ final class SimDatabase {
         return locked == 0 && !isDown() && world.nanoTime() >= stoppedUntilNanos && world.nanoTime() >= alone;
     }
 
-    /** Something arrives: it happens at once, or when the process of the server runs again, or never. */
+    /**
+     * Something arrives: it happens at once, or when the process of the server runs again, or never. A pooler keeps it
+     * until there is a server.
+     */
     void receive(Runnable event) {
         long stopped = stoppedUntilNanos - world.nanoTime();
         if (isDown()) {
+            if (pooled) {
+                world.schedule(downUntilNanos - world.nanoTime(), () -> receive(event));
+            }
             return;
         }
         if (stopped > 0) {
@@ -289,13 +305,15 @@ final class SimDatabase {
         stoppedUntilNanos = Math.max(stoppedUntilNanos, world.nanoTime() + nanos);
     }
 
-    /** Ends all sessions, and all transactions. */
+    /** Ends all sessions that a client has noticed, and all transactions. */
     private void end(long downNanos) {
         downUntilNanos = Math.max(downUntilNanos, world.nanoTime() + downNanos);
         stoppedUntilNanos = world.nanoTime();
         alone = 0;
         mark++;
-        List.copyOf(sessions).forEach(SimSession::serverEnds);
+        List.copyOf(sessions).stream()
+                .filter(session -> !pooled || session.isAtWork())
+                .forEach(SimSession::serverEnds);
     }
 
     /** Stops, and starts with what was on its disk. */

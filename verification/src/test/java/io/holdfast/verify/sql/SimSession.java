@@ -38,6 +38,10 @@ final class SimSession implements VerifySql.Session {
     final List<SimDatabase.Slot> locks = new ArrayList<>();
     final List<Note> notes = new ArrayList<>();
     boolean inTransaction;
+
+    /** A statement of it is between its beginning and its end. */
+    boolean executing;
+
     private boolean ended;
     private long answered;
 
@@ -87,6 +91,11 @@ final class SimSession implements VerifySql.Session {
 
     boolean isEnded() {
         return ended;
+    }
+
+    /** Whether a pooler has given it a session of the server now. */
+    boolean isAtWork() {
+        return executing || inTransaction;
     }
 
     boolean inserts(SimDatabase.Slot slot) {
@@ -318,11 +327,11 @@ final class SimSession implements VerifySql.Session {
     }
 
     @Override
-    public Wrote write(String key, Stored before, Stored after, long notAfterMicros, List<Note> messages)
+    public Wrote write(String key, Stored before, long mark, Stored after, long notAfterMicros, List<Note> messages)
             throws SQLException {
         return call(
                 List.of(key),
-                statement -> statements.write(statement, key, before, after, notAfterMicros, messages),
+                statement -> statements.write(statement, key, before, mark, after, notAfterMicros, messages),
                 false);
     }
 

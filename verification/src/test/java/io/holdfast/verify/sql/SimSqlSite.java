@@ -9,25 +9,31 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.SplittableRandom;
+import org.jspecify.annotations.Nullable;
 
 /** One database with a standby behind it, and the real store at each process. */
 public final class SimSqlSite implements SimSite {
 
     /** What a history has more of than others. Some faults of a statement show only where several rare events meet. */
-    private enum Season {
+    enum Season {
         MIXED,
         /** Rows are purged and made again all the time. */
         PURGES,
         /** Commits are cancelled, and a standby that has not confirmed them takes over while a client stands still. */
         TAKEOVERS,
         /** Statements take long, so commands of one client overtake each other. */
-        SLOW
+        SLOW,
+        /** A pooler is between: no client hears of a takeover by a standby whose clock is ahead. */
+        POOLER
     }
 
     private static final long MESSAGE_IDLE_NANOS = 60_000_000;
 
     /** The first waiter looks after 30 ms at most, a later one after a second at most; and a look takes two messages. */
     private static final long WATCH_IDLE_NANOS = 1_300_000_000;
+
+    /** By how much the clock of a standby may be ahead behind a pooler: less than an entry lives. */
+    private static final long AHEAD_MICROS = 500_000;
 
     private final Simulation simulation;
     private final SplittableRandom random;
@@ -36,16 +42,26 @@ public final class SimSqlSite implements SimSite {
     private final SimFibers fibers = new SimFibers();
     private final List<SimSqlClient> clients = new ArrayList<>();
     private final boolean notifies;
+
     private final Season season;
 
     public SimSqlSite(Simulation simulation, SqlBug bug) {
+        this(simulation, bug, null, simulation.calm);
+    }
+
+    /**
+     * @param chosen the season of a rough history; null for any
+     * @param calm whether the network is fast and loses nothing
+     */
+    SimSqlSite(Simulation simulation, SqlBug bug, @Nullable Season chosen, boolean calm) {
         this.simulation = simulation;
         random = simulation.random.split();
-        troubles = new SimTroubles(random, simulation.calm);
-        boolean plain = random.nextInt(3) == 0;
-        notifies = !plain && random.nextInt(4) != 0;
-        database = new SimDatabase(simulation, random.split(), troubles, plain, bug);
-        season = simulation.calm ? Season.MIXED : Season.values()[random.nextInt(Season.values().length)];
+        troubles = new SimTroubles(random, calm);
+        Season drawn = Season.values()[random.nextInt(Season.values().length)];
+        season = chosen != null ? chosen : simulation.calm ? Season.MIXED : drawn;
+        boolean plain = season != Season.POOLER && random.nextInt(3) == 0;
+        notifies = season != Season.POOLER && !plain && random.nextInt(4) != 0;
+        database = new SimDatabase(simulation, random.split(), troubles, plain, season == Season.POOLER, bug);
         if (season == Season.PURGES) {
             database.purgeOften();
             troubles.duplicateOften();
@@ -74,7 +90,7 @@ public final class SimSqlSite implements SimSite {
         if (season == Season.PURGES) {
             return;
         }
-        if (season == Season.TAKEOVERS) {
+        if (season == Season.TAKEOVERS || season == Season.POOLER) {
             faults.repeat(2 + random.nextInt(5), () -> failOverWithoutLoss(faults));
             return;
         }
@@ -136,8 +152,9 @@ public final class SimSqlSite implements SimSite {
     private void failOverWithoutLoss(SimFaults faults) {
         // In its season for longer than a lease: then the holds of before are over when it takes over.
         long away = random.nextLong(10, season == Season.TAKEOVERS ? 3_000 : 1_500) * 1_000_000;
-        boolean cancelled = season == Season.TAKEOVERS || random.nextInt(3) != 0;
-        boolean takesOver = season == Season.TAKEOVERS || random.nextInt(3) != 0;
+        boolean often = season == Season.TAKEOVERS || season == Season.POOLER;
+        boolean cancelled = often || random.nextInt(3) != 0;
+        boolean takesOver = often || random.nextInt(3) != 0;
         simulation.recorder.log("the synchronous standby is away for %d ms", away / 1_000_000);
         database.loseStandby(away, cancelled);
         simulation.world.schedule(away - 1_000_000, () -> {
@@ -148,9 +165,13 @@ public final class SimSqlSite implements SimSite {
     }
 
     private void takeOver(SimFaults faults) {
-        long down = random.nextLong(1, random.nextBoolean() ? 50 : 1_500) * 1_000_000;
+        long down = random.nextLong(1, season == Season.POOLER || random.nextBoolean() ? 50 : 1_500) * 1_000_000;
         long step = season == Season.TAKEOVERS ? 0 : random.nextLong(-down, down) / 1_000;
-        if (season == Season.TAKEOVERS) {
+        if (season == Season.POOLER) {
+            // Nobody hears of it. So a waiter goes on with an entry that another clock has stamped.
+            step = random.nextLong(-down / 1_000, AHEAD_MICROS);
+            simulation.world.schedule(random.nextLong(AHEAD_MICROS) * 1_000, faults::pauseHolder);
+        } else if (season == Season.TAKEOVERS) {
             // Otherwise a client that has heard of the takeover asks for its holds at once.
             faults.pauseHolder();
         }
@@ -170,8 +191,26 @@ public final class SimSqlSite implements SimSite {
         database.deleteRows(name);
     }
 
+    /** A standby that has all commits takes over at once; its clock is ahead. */
+    void switchOver(long aheadMicros) {
+        database.failOverWithoutLoss(1_000_000, aheadMicros);
+        ended();
+    }
+
     private void ended() {
-        clients.forEach(SimSqlClient::serverEnded);
+        if (season != Season.POOLER) {
+            clients.forEach(SimSqlClient::serverEnded);
+        }
+    }
+
+    /** What is sent from now on comes late. */
+    void slowDown() {
+        troubles.slowDown();
+    }
+
+    /** Each statement takes steps, between which others take theirs. */
+    void takeTurns() {
+        troubles.takeTurns();
     }
 
     @Override
@@ -240,6 +279,9 @@ public final class SimSqlSite implements SimSite {
 
     @Override
     public String describe() {
-        return troubles + (database.plain ? ", one row a name" : "") + (notifies ? ", with messages" : "");
+        return troubles
+                + (database.plain ? ", one row a name" : "")
+                + (notifies ? ", with messages" : "")
+                + (season == Season.POOLER ? ", behind a pooler" : "");
     }
 }

@@ -108,6 +108,7 @@ final class SimStatement<T extends @Nullable Object> {
             return;
         }
         begin();
+        on.executing = true;
         step(this::attempt);
     }
 
@@ -182,6 +183,7 @@ final class SimStatement<T extends @Nullable Object> {
 
     private void end(@Nullable SQLException error) {
         ended = true;
+        on.executing = false;
         outcome.ended(error == null ? answer : null, error);
     }
 

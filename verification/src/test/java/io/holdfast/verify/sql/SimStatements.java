@@ -114,10 +114,14 @@ final class SimStatements {
         for (Wanted each : wanted) {
             Took took = take(statement, each.key(), each.holderId(), each.leaseMillis(), notAfter);
             if (took != null && took.base() > 0) {
-                taken.put(each, took.base());
+                taken.put(bug == SqlBug.TAKES_MIXED_UP ? next(wanted, each) : each, took.base());
             }
         }
         return taken;
+    }
+
+    private static <T> T next(List<T> all, T one) {
+        return all.get((all.indexOf(one) + 1) % all.size());
     }
 
     private long base(Stored row) {
@@ -189,14 +193,22 @@ final class SimStatements {
         return null;
     }
 
-    Wrote write(SimStatement<?> statement, String key, Stored before, Stored after, long notAfter, List<Note> notes)
+    Wrote write(
+            SimStatement<?> statement,
+            String key,
+            Stored before,
+            long mark,
+            Stored after,
+            long notAfter,
+            List<Note> notes)
             throws SimStatement.Blocked {
         boolean moves = after.base() != before.base();
         if (bug == SqlBug.MESSAGE_BEFORE_THE_COMMIT) {
             database.send(notes);
         }
         SimDatabase.Version version = asRead(statement, key, before);
-        if (version == null) {
+        boolean elsewhere = !database.plain && mark != database.mark() && bug != SqlBug.WRITTEN_ON_ANOTHER_SERVER;
+        if (version == null || elsewhere) {
             return missed(statement, key, before.base());
         }
         statement.waitFor(version.slot());
@@ -268,8 +280,8 @@ final class SimStatements {
         Predicate<Stored> isWaitedFor = row -> row.base() >= base
                 && !row.queue().isEmpty()
                 && !row.holder().isEmpty()
-                && !row.queue().contains(word)
-                && !row.holder().equals(holderId)
+                && (!row.queue().contains(word) || bug == SqlBug.APPEND_OF_A_WAITER)
+                && (!row.holder().equals(holderId) || bug == SqlBug.APPEND_OF_THE_HOLDER)
                 && row.endMicros() > now()
                 && now() <= notAfter;
         for (SimDatabase.Version version : statement.versions(key)) {
@@ -277,6 +289,8 @@ final class SimStatements {
                 statement.waitFor(version.slot());
                 Stored current = statement.current(version.slot());
                 if (current != null && isWaitedFor.test(current)) {
+                    String queue =
+                            bug == SqlBug.APPEND_TO_A_SEEN_QUEUE ? version.row().queue() : current.queue();
                     Stored after = new Stored(
                             current.base(),
                             current.version() + 1,
@@ -284,7 +298,7 @@ final class SimStatements {
                             current.endMicros(),
                             current.settings(),
                             current.leaseMillis(),
-                            current.queue() + entry,
+                            queue + entry,
                             current.holders(),
                             current.contended());
                     statement.change(version.slot(), after);
@@ -319,7 +333,7 @@ final class SimStatements {
             if (free
                     && release(statement, each.key(), each.base(), each.holderId())
                             .done()) {
-                released.add(each);
+                released.add(bug == SqlBug.RELEASES_MIXED_UP ? next(holds, each) : each);
             }
         }
         return released;

@@ -57,6 +57,12 @@ final class SimTroubles {
         stepNanosMax = 300_000_000;
     }
 
+    void takeTurns() {
+        slow = 1;
+        delayNanosMax = 2_000_000;
+        stepNanosMax = 2_000_000;
+    }
+
     void becomeFine() {
         cuts = 0;
         duplicates = 0;

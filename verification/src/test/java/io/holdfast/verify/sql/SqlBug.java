@@ -34,12 +34,24 @@ public enum SqlBug {
     RENEWAL_OF_ANY_HOLDER,
     /** A commit whose wait for the standby was cancelled counts as a success. */
     UNCONFIRMED_COMMIT_COUNTS,
-    /** A grant is dated by the clocks of two servers. */
+    /** A row that one server has told is written on another one. */
+    WRITTEN_ON_ANOTHER_SERVER,
+    /** No row tells its server, so a grant is dated by the clocks of two servers. */
     DATED_ACROSS_SERVERS,
     /** A message does not wait for the commit. */
     MESSAGE_BEFORE_THE_COMMIT,
     /** A release does not look at the queue. */
     RELEASE_IGNORES_THE_QUEUE,
     /** A release does not wait for the disk, nor does a take. */
-    TAKE_NEED_NOT_BE_SYNCED
+    TAKE_NEED_NOT_BE_SYNCED,
+    /** An entry is added to the queue as the statement saw it, not as it is under the lock. */
+    APPEND_TO_A_SEEN_QUEUE,
+    /** An entry is added though its id waits already. */
+    APPEND_OF_A_WAITER,
+    /** An entry is added though its id holds the lock. */
+    APPEND_OF_THE_HOLDER,
+    /** Of the takes that share a statement, one gets the answer to another. */
+    TAKES_MIXED_UP,
+    /** The same of releases. */
+    RELEASES_MIXED_UP
 }
