@@ -2,6 +2,7 @@ package io.holdfast.spring.web;
 
 import io.holdfast.LockException;
 import io.holdfast.LockTimeoutException;
+import io.holdfast.OnceConflictException;
 import io.holdfast.spi.DurationText;
 import io.holdfast.spi.Names;
 import java.time.Duration;
@@ -22,9 +23,10 @@ import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.RequestAttribute;
 
 /**
- * Answers requests that fail with a {@link LockException}, as problem details (RFC 9457), in Spring MVC and WebFlux. A
- * busy lock is answered with 409, or the status of {@code holdfast.web.busy-status}. A fault of the store, a lost lease
- * or a closed client is answered with 503 and {@code Retry-After}. The answers contain no lock names and no addresses.
+ * Answers requests that fail with a {@link LockException} or an {@link OnceConflictException}, as problem details (RFC
+ * 9457), in Spring MVC and WebFlux. A busy lock is answered with 409, or the status of {@code holdfast.web.busy-status}. A
+ * fault of the store, a lost lease or a closed client is answered with 503 and {@code Retry-After}. A key that was used
+ * for other work is answered with 422. The answers contain no lock names and no addresses.
  *
  * <p>Titles and details come from the {@link MessageSource}, by the codes that Spring uses for its own exceptions:
  * {@code problemDetail.title.} and {@code problemDetail.}, each followed by the name of the exception's class, for
@@ -44,6 +46,9 @@ import org.springframework.web.bind.annotation.RequestAttribute;
 public class LockExceptionAdvice implements Ordered, MessageSourceAware {
 
     private static final System.Logger LOG = System.getLogger(LockExceptionAdvice.class.getName());
+
+    /** Its constant has one name in Spring 6 and another one in Spring 7. */
+    private static final HttpStatusCode UNPROCESSABLE = HttpStatusCode.valueOf(422);
 
     // The parameters with it are of the type String, because Spring passes the exception for an Object.
     private static final String PATH = ".pathWithinHandlerMapping";
@@ -101,6 +106,13 @@ public class LockExceptionAdvice implements Ordered, MessageSourceAware {
         return answer(e, busyStatus, "Another request is working on the same. Try again later.", locale);
     }
 
+    /** Answers a request whose key was used for other work that is done once. */
+    @ExceptionHandler
+    public ErrorResponse otherWork(OnceConflictException e, Locale locale) {
+        LOG.log(System.Logger.Level.DEBUG, e::getMessage);
+        return answer(e, UNPROCESSABLE, "The key of this request was used for a request with other contents.", locale);
+    }
+
     /** Answers a request whose lock could not be asked for, or was lost while the request was served. */
     @ExceptionHandler
     public ErrorResponse fault(
@@ -130,7 +142,7 @@ public class LockExceptionAdvice implements Ordered, MessageSourceAware {
                 locale);
     }
 
-    private ErrorResponse answer(LockException e, HttpStatusCode status, String detail, Locale locale) {
+    private ErrorResponse answer(Exception e, HttpStatusCode status, String detail, Locale locale) {
         ErrorResponse.Builder answer = ErrorResponse.builder(e, status, detail);
         if (status.value() == HttpStatus.SERVICE_UNAVAILABLE.value()
                 || status.value() == HttpStatus.TOO_MANY_REQUESTS.value()) {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.holdfast.Lease;
 import io.holdfast.LockClient;
 import io.holdfast.LockStoreException;
+import io.holdfast.OnceConflictException;
 import io.holdfast.spring.Locked;
 import io.holdfast.spring.LogLines;
 import java.net.URI;
@@ -86,6 +87,11 @@ class HttpTest {
         @GetMapping("/fault")
         String fault() {
             throw new LockStoreException("redis://10.0.0.7:6379 does not answer", "redis://10.0.0.7:6379", null);
+        }
+
+        @GetMapping("/conflict")
+        String conflict() {
+            throw new OnceConflictException("The key \"order.once:17\" was used with another fingerprint");
         }
 
         @GetMapping("/wrapped")
@@ -179,6 +185,19 @@ class HttpTest {
                         .contains("\"status\":503", "could not be completed safely")
                         .doesNotContain("10.0.0.7", "order.lost");
             }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"SERVLET", "REACTIVE"})
+    void a_key_that_was_used_for_other_work_is_422(WebApplicationType type) throws Exception {
+        try (ConfigurableApplicationContext context = start(type, List.of(Application.class))) {
+            HttpResponse<String> conflict = get(context, "/conflict");
+            assertThat(conflict.statusCode()).isEqualTo(422);
+            assertThat(conflict.headers().firstValue("Retry-After")).isEmpty();
+            assertThat(conflict.body())
+                    .contains("\"status\":422", "was used for a request with other contents")
+                    .doesNotContain("order.once", "trace");
         }
     }
 
