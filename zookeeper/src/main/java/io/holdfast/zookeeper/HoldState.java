@@ -120,7 +120,7 @@ final class HoldState {
         proof = written;
         lifetime.last(Math.min(request.leaseMillis(), 3 * request.pollMillis()));
         heldIn = now.id();
-        watch.begin(now, node.path(), 0);
+        watch.begin(now, node.path(), written == null ? 0 : written.queue().waiting());
         store.tell(listener -> listener.granted(folder.name(), holderId));
     }
 
