@@ -98,9 +98,11 @@ final class Upkeep {
         if (held.unconfirmedNanos == Hold.NEVER) {
             held.unconfirmedNanos = held.renewAtNanos;
         }
-        // If this renewal stays unanswered, the next one goes out while there is still time for it. Not sooner:
-        // that would load a server that is late because of its load.
-        held.renewAtNanos = now + Math.max(length / 12, held.deadline.remainingNanos(sent) / 2);
+        // If this renewal stays unanswered, the next one goes out while there is still time for it. Not sooner: that
+        // would load a server that is late because of its load. While enough of the lease is left, the time is the one
+        // that an answer sets, so that the answer does not move the hold in the timer's queue.
+        held.renewAtNanos =
+                now + Math.max(length / 12, Math.min(length / 3, held.deadline.remainingNanos(sent) * 3 / 5));
         held.noteAsked(length);
         return length;
     }

@@ -253,6 +253,20 @@ class NameStateTest {
         assertThat(effects.due).containsExactly(third, third);
     }
 
+    /** To move ten thousand holds in the timer's queue costs more than all the rest of their renewals. */
+    @Test
+    void the_answer_to_a_renewal_does_not_move_the_time() {
+        hold();
+        effects.time.advance(ofSeconds(1));
+        ClockReading sent = now();
+        RenewRequest renewal = requireNonNull(state.tenure.onRenewalDue(hold(1), sent, false));
+        state.settle();
+        effects.time.advance(ofMillis(5));
+        state.tenure.onRenewed(hold(1), renewal, sent, new RenewReply.Renewed(0), null);
+        state.settle();
+        assertThat(effects.due).containsExactly(sent.nanos() + ofSeconds(1).toNanos());
+    }
+
     @Test
     void the_lease_that_is_out_is_published_at_the_end_of_an_event() {
         hold();
