@@ -69,6 +69,10 @@ record SqlSettings(
             " (expected: jdbc:postgresql://host/database?user=…, jdbc:mysql://…, jdbc:mariadb://… or"
                     + " jdbc:h2:file:/path/locks;AUTO_SERVER=TRUE)";
 
+    /** On, in any form that a driver understands: MariaDB's takes a 1, or no value, for true, and MySQL's a yes. */
+    private static final Pattern RESENDING =
+            Pattern.compile("(?i)(transactionReplay|autoReconnect|autoReconnectForPools)(=(?!(false|no|0)$).*)?");
+
     /** A password within the address, as MySQL's drivers allow: of the first user, of each, or as an option of a host. */
     private static final List<Pattern> ADDRESS_SECRETS = List.of(
             Pattern.compile("//[^/@:]*:([^/]*)@"),
@@ -94,7 +98,8 @@ record SqlSettings(
         String[] parameters = at < 0 ? new String[0] : text.substring(at + 1).split(separator, -1);
         List<String> kept = new ArrayList<>();
         List<String> secrets = new ArrayList<>();
-        refuseResending(kind, rest, parameters);
+        refuseSeveralServers(kind, rest);
+        refuseResending(kind, parameters);
         for (Pattern pattern : ADDRESS_SECRETS) {
             Matcher secret = pattern.matcher(address);
             while (secret.find()) {
@@ -127,17 +132,20 @@ record SqlSettings(
         }
     }
 
-    /** A take that the driver sends again, or to another server, could be taken twice. */
-    private static void refuseResending(Kind kind, String address, String... parameters) {
-        if (!kind.isMySql()) {
-            return;
-        }
-        if (address.matches("(?i)[a-z]+:load-?balance:.*")) {
+    private static void refuseSeveralServers(Kind kind, String address) {
+        if (kind.isMySql() && address.matches("(?i)[a-z]+:load-?balance:.*")) {
             throw new IllegalArgumentException(
                     "store URI: a mode of the driver that sends statements to several servers" + EXPECTED);
         }
+    }
+
+    /** A take that the driver sends again could be taken twice. */
+    static void refuseResending(Kind kind, String... parameters) {
+        if (!kind.isMySql()) {
+            return;
+        }
         for (String parameter : parameters) {
-            if (parameter.matches("(?i)(transactionReplay|autoReconnect|autoReconnectForPools)=true")) {
+            if (RESENDING.matcher(parameter).matches()) {
                 throw new IllegalArgumentException("store URI, option " + parameter
                         + ": the driver would send statements again, which the store does itself (expected: none)");
             }

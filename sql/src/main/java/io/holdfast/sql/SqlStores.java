@@ -42,12 +42,13 @@ public final class SqlStores {
     public static final class Builder {
 
         private final String url;
+        private final SqlSettings.Kind kind;
         private final Map<String, Supplier<@Nullable String>> properties = new HashMap<>();
         private @Nullable Boolean createTable;
 
         private Builder(String url) {
             this.url = url;
-            SqlSettings.parse(url, DriverProperties.none());
+            this.kind = SqlSettings.parse(url, DriverProperties.none()).kind();
         }
 
         /** Sets the user. */
@@ -65,10 +66,15 @@ public final class SqlStores {
             return this;
         }
 
-        /** Sets a property of the driver, for example {@code sslmode}. Those in the URL go before. */
+        /**
+         * Sets a property of the driver, for example {@code sslmode}. Those in the URL go before.
+         *
+         * @throws IllegalArgumentException if the driver would send statements again by it, as for the URL
+         */
         public Builder property(String name, String value) {
             requireNonNull(value, "value");
-            properties.put(requireNonNull(name, "name"), () -> value);
+            SqlSettings.refuseResending(kind, requireNonNull(name, "name") + "=" + value);
+            properties.put(name, () -> value);
             return this;
         }
 

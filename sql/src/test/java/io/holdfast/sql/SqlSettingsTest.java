@@ -79,7 +79,10 @@ class SqlSettingsTest {
                 "jdbc:mysql:loadbalance://one,two/app",
                 "jdbc:mariadb:load-balance://one,two/app",
                 "jdbc:mariadb://one,two/app?transactionReplay=true",
+                "jdbc:mariadb://one,two/app?transactionReplay=1",
+                "jdbc:mariadb://one,two/app?transactionReplay",
                 "jdbc:mysql://one/app?autoReconnect=true",
+                "jdbc:mysql://one/app?autoReconnect=yes",
             })
     void aDriverThatSendsAgainIsRefused(String url) {
         assertThatThrownBy(() -> LockClient.connect(url).close())

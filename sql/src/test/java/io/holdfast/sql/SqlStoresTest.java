@@ -61,6 +61,17 @@ class SqlStoresTest {
         Databases.execute(url, "DROP TABLE locks.holdfast_card");
     }
 
+    /** A pool of the application may have it beside the URL. */
+    @Test
+    void aPropertyByWhichTheDriverSendsAgainIsRefused() {
+        SqlStores.Builder mariaDb = SqlStores.url("jdbc:mariadb://one,two/app");
+        assertThatThrownBy(() -> mariaDb.property("transactionReplay", "true"))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("option transactionReplay=true: the driver would send statements again");
+        mariaDb.property("transactionReplay", "false").property("sslMode", "disable");
+        SqlStores.url("jdbc:mysql://one/app").property("autoReconnect", "no");
+    }
+
     @Test
     void whatIsNoUrlIsRefusedAtOnce() {
         assertThatThrownBy(() -> SqlStores.url("postgresql://db/app"))
