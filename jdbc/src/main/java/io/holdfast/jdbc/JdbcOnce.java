@@ -257,7 +257,8 @@ public final class JdbcOnce {
 
     /**
      * Deletes the keys that were kept for as long as {@link #keepFor} said when their work began. Call it regularly, on
-     * a connection that commits after each statement: otherwise the rows stay locked until the commit.
+     * a connection that commits after each statement: otherwise the rows stay locked until the commit, and a
+     * pool that hands out other connections undoes the deletion at the close.
      *
      * @return how many keys were deleted
      * @throws SQLException if a statement fails

@@ -20,6 +20,7 @@ import org.jspecify.annotations.Nullable;
  * <pre>{@code
  * OncePurge purge = OncePurge.start(Duration.ofHours(1), locks, () -> {
  *     try (Connection connection = database.getConnection()) {
+ *         connection.setAutoCommit(true); // a pool without it would roll the deletion back
  *         return JdbcOnce.defaults().purge(connection);
  *     }
  * });
