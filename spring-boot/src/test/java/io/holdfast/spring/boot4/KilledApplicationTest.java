@@ -35,12 +35,13 @@ import org.springframework.jdbc.datasource.SingleConnectionDataSource;
  * one database.
  *
  * <p>{@code -Dkills=} sets how many applications are killed on each database, two by default; {@code -Dseed=} the
- * moments.
+ * moments; {@code -Dseconds=} after how long no further one is killed.
  */
 @Tag("deep") // quick: IdempotentTest, and JdbcOnceTest for a crash before the commit
 class KilledApplicationTest {
 
     private static final int KILLS = Integer.getInteger("kills", 2);
+    private static final long NANOS_MAX = TimeUnit.SECONDS.toNanos(Long.getLong("seconds", 86_400));
     private static final int SIDE_BY_SIDE_MAX = 5;
     private static final int AT_STEPS = 8;
     private static final int AT_RANDOM = 4;
@@ -75,7 +76,7 @@ class KilledApplicationTest {
         assertThat(run.doubled + run.lost + run.wrong).as(story).isZero();
         // One of the archive, and one of the steps.
         assertThat(jdbc.queryForObject("SELECT COUNT(*) FROM killed_payments", Integer.class))
-                .isEqualTo(KILLS * (AT_STEPS + AT_RANDOM) + 2);
+                .isEqualTo(run.calls + 2);
     }
 
     /** What this test would say if the key were not committed with the effect. */
@@ -124,6 +125,7 @@ class KilledApplicationTest {
         private final long seed;
         private final List<String> steps;
         private final AtomicInteger begun = new AtomicInteger();
+        private final long start = System.nanoTime();
 
         /** How many calls were ended at a step, and of how many the effect stayed. */
         private final Map<String, int[]> ends = new TreeMap<>();
@@ -191,7 +193,7 @@ class KilledApplicationTest {
                 other.awaitReady();
                 KilledApplicationProcess next = new KilledApplicationProcess(command);
                 try {
-                    for (int i = begun.getAndIncrement(); i < kills; i = begun.getAndIncrement()) {
+                    for (int i = begun.getAndIncrement(); i < kills && !isOver(); i = begun.getAndIncrement()) {
                         KilledApplicationProcess process = next;
                         // It starts while this one is killed.
                         next = new KilledApplicationProcess(command);
@@ -203,6 +205,10 @@ class KilledApplicationTest {
             } finally {
                 database.destroy();
             }
+        }
+
+        private boolean isOver() {
+            return System.nanoTime() - start > NANOS_MAX;
         }
 
         /** Kills an application during its calls, and lets the other one repeat them. */
