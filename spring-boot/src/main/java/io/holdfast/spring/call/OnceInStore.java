@@ -56,6 +56,9 @@ record OnceInStore(LockedOperation operation, OnceValues values, OnceCalls calls
 
         private OnceOutcome outcome = OnceOutcome.FAILED;
 
+        /** Whether the record was looked for: a conflict after that is one of another key, inside the method. */
+        private volatile boolean found;
+
         private Attempt(LockedCall call, Lease lease, @Nullable EvaluationContext context) {
             this.once = call.client()
                     .once()
@@ -71,7 +74,10 @@ record OnceInStore(LockedOperation operation, OnceValues values, OnceCalls calls
         }
 
         CompletionStage<Optional<StoreOnce.Done>> find() {
-            return once.find(lease, fingerprint);
+            return once.find(lease, fingerprint).thenApply(done -> {
+                found = true;
+                return done;
+            });
         }
 
         CompletionStage<Void> keep(@Nullable Object result) {
@@ -91,7 +97,7 @@ record OnceInStore(LockedOperation operation, OnceValues values, OnceCalls calls
         }
 
         void failed(Throwable failure) {
-            if (failure instanceof OnceConflictException) {
+            if (!found && failure instanceof OnceConflictException) {
                 outcome = OnceOutcome.CONFLICT;
             }
         }

@@ -72,6 +72,7 @@ record OnceTransaction(
     /** Receives the result of the method if it runs in this call. */
     private static final class Ran {
 
+        boolean begun;
         boolean ran;
 
         @Nullable
@@ -83,12 +84,16 @@ record OnceTransaction(
             String key, LockedCall call, @Nullable EvaluationContext context, OnceCalls.Method method)
             throws Throwable {
         OnceOutcome outcome = OnceOutcome.FAILED;
+        Ran here = new Ran();
         try {
-            Ran here = new Ran();
             String stored = commit(key, values.fingerprint(call, context), method, here);
             outcome = here.ran ? OnceOutcome.DONE : OnceOutcome.REPEATED;
             return here.ran ? here.result : replay(stored);
         } catch (OnceConflictException e) {
+            if (here.begun) {
+                // Of another key, which the method asked for.
+                throw e;
+            }
             outcome = OnceOutcome.CONFLICT;
             throw values.isRequest() ? OnceRequest.conflict(e) : e;
         } catch (FailedAnswer e) {
@@ -149,6 +154,7 @@ record OnceTransaction(
         Connection connection = DataSourceUtils.getConnection(source);
         try {
             return once.<RuntimeException>run(connection, key, fingerprint, inside -> {
+                here.begun = true;
                 here.result = proceed(method);
                 here.ran = true;
                 if (values.isRequest() && OnceRequest.isFailure(here.result)) {

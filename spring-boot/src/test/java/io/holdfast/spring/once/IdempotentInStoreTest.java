@@ -12,8 +12,12 @@ import io.holdfast.spring.Idempotent;
 import io.holdfast.spring.Locked;
 import io.holdfast.spring.OnceRecord;
 import io.holdfast.spring.boot.Contexts;
+import io.holdfast.spring.boot.HoldfastIdempotentAutoConfiguration;
+import io.holdfast.spring.boot.HoldfastMetricsAutoConfiguration;
 import io.holdfast.spring.declaration.LockedDefinitionException;
 import io.holdfast.testkit.servers.RedisServer;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
@@ -25,6 +29,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.reactive.AbstractReactiveTransactionManager;
@@ -229,6 +234,47 @@ class IdempotentInStoreTest {
             assertThat(payments.losing(id, Locked.LEASE)).isEqualTo(2);
             assertThat(payments.losing(id, Locked.LEASE)).isEqualTo(2);
         });
+    }
+
+    public static class Orders {
+
+        private final Payments payments;
+
+        Orders(Payments payments) {
+            this.payments = payments;
+        }
+
+        @Idempotent(name = "order", key = "#id", record = OnceRecord.STORE_AT_LEAST_ONCE)
+        public int order(String id, int amount) {
+            return payments.pay(id, amount).number();
+        }
+
+        @Idempotent(name = "order", key = "#id", record = OnceRecord.STORE_AT_LEAST_ONCE)
+        public Mono<Integer> later(String id, int amount) {
+            return Mono.fromSupplier(() -> payments.pay(id, amount).number());
+        }
+    }
+
+    @Test
+    void a_conflict_inside_the_work_is_counted_for_its_own_name() {
+        context()
+                .withBean(Orders.class)
+                .withConfiguration(AutoConfigurations.of(
+                        HoldfastIdempotentAutoConfiguration.class, HoldfastMetricsAutoConfiguration.class))
+                .withBean(MeterRegistry.class, SimpleMeterRegistry::new)
+                .run(started -> {
+                    started.getBean(Payments.class).pay(id, 1);
+                    Orders orders = started.getBean(Orders.class);
+                    assertThatThrownBy(() -> orders.order(id, 2)).isInstanceOf(OnceConflictException.class);
+                    assertThatThrownBy(() -> orders.later(id, 2).block()).isInstanceOf(OnceConflictException.class);
+                    MeterRegistry meters = started.getBean(MeterRegistry.class);
+                    assertThat(List.of("pay", "order"))
+                            .map(name -> meters.get("holdfast.once")
+                                    .tags("name", name, "outcome", name.equals("pay") ? "conflict" : "failed")
+                                    .counter()
+                                    .count())
+                            .containsExactly(2.0, 2.0);
+                });
     }
 
     /** A rollback would leave the record without the work. */

@@ -52,13 +52,23 @@ class IdempotentRequestTest {
     private static volatile CountDownLatch begun = new CountDownLatch(1);
     private static volatile CountDownLatch gate = new CountDownLatch(1);
 
+    static class Orders {
+
+        @Idempotent(name = "order", key = "#id")
+        public int mark(String id, int amount) {
+            return amount;
+        }
+    }
+
     @RestController
     static class Controller {
 
         private final JdbcTemplate jdbc;
+        private final Orders orders;
 
-        Controller(JdbcTemplate jdbc) {
+        Controller(JdbcTemplate jdbc, Orders orders) {
             this.jdbc = jdbc;
+            this.orders = orders;
         }
 
         private int effect(String id) {
@@ -92,6 +102,12 @@ class IdempotentRequestTest {
         @Idempotent(name = "callback", key = "#payment.id", waitTime = "0")
         public int callback(@RequestBody Payment payment) {
             return effect(payment.id());
+        }
+
+        @PostMapping("/nested")
+        @IdempotentRequest
+        int nested(@RequestBody Payment payment) {
+            return orders.mark(payment.id(), payment.amount());
         }
 
         @PostMapping("/slow")
@@ -134,7 +150,7 @@ class IdempotentRequestTest {
 
     @Configuration(proxyBeanMethods = false)
     @EnableAutoConfiguration
-    @Import({OnceContexts.Transactions.class, Controller.class})
+    @Import({OnceContexts.Transactions.class, Orders.class, Controller.class})
     static class Application {
 
         @Bean
@@ -258,6 +274,18 @@ class IdempotentRequestTest {
             assertThat(held.isValid()).isTrue();
         }
         assertThat(effects()).isEqualTo(2);
+    }
+
+    /** It was not the key of the request that was used for something else. */
+    @Test
+    void a_conflict_inside_the_work_is_not_one_of_the_request() throws Exception {
+        stop();
+        start(Application.class, Answers.class);
+        assertThat(send("/nested", 7, "Idempotency-Key", key).body()).isEqualTo("7");
+        HttpResponse<String> other = send("/nested", 8, "Idempotency-Key", "another " + key);
+        assertThat(other.body())
+                .isEqualTo(
+                        "{\"code\":\"KEY_USED_FOR_ANOTHER_REQUEST\",\"msg\":\"This was sent with other contents.\"}");
     }
 
     @Test
