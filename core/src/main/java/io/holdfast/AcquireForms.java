@@ -57,7 +57,7 @@ abstract sealed class AcquireForms permits TaskForms {
     private Waiter submit(String name, LockOptions options, Waiter.Mode mode) {
         return requireNonNull(options, "options").isForTask()
                 ? engine().submitTask(name, options, mode)
-                : engine().submit(name, options, mode, null);
+                : engine().submit(name, options, mode);
     }
 
     /**

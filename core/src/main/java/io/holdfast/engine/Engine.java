@@ -72,10 +72,10 @@ public final class Engine extends EngineParts {
     }
 
     /** Starts an acquisition for the calling thread to wait for. */
-    public Waiter submit(String name, LockOptions options, Waiter.Mode mode, @Nullable Thread owner) {
+    public Waiter submit(String name, LockOptions options, Waiter.Mode mode) {
         return submit(
                 Limits.checkName(name),
-                Waiter.blocking(requireNonNull(options, "options"), mode, owner, settings.time.nanoTime()));
+                Waiter.blocking(requireNonNull(options, "options"), mode, null, settings.time.nanoTime()));
     }
 
     /** Starts an acquisition for the calling thread, which runs a task under the lease and then releases it. */

@@ -67,15 +67,19 @@ public final class Limits {
 
     /** UTF-8 cannot write half of a surrogate pair: stores would receive a '?', and so one key for several names. */
     private static void checkSurrogates(String name) {
-        int point;
-        for (int i = 0; i < name.length(); i += Character.charCount(point)) {
-            point = name.codePointAt(i);
+        for (int i = 0; i < name.length(); i++) {
+            // Most names need no more than this, and each acquisition comes here.
+            if (name.charAt(i) < Character.MIN_SURROGATE) {
+                continue;
+            }
+            int point = name.codePointAt(i);
             // The two of a pair are one code point, of another type.
             if (Character.getType(point) == Character.SURROGATE) {
                 throw new IllegalArgumentException(
                         "lock name: \"" + escaped(name) + "\" has an unpaired surrogate at index " + i
                                 + " (expected: text that UTF-8 can write, without half of a surrogate pair)");
             }
+            i += Character.charCount(point) - 1;
         }
     }
 

@@ -26,6 +26,7 @@ public class ThreadLock implements DistributedLock {
 
     private final String name;
 
+    /** @param name checked */
     public ThreadLock(Supplier<Engine> engine, String name) {
         this.engine = engine;
         this.name = name;
@@ -206,7 +207,8 @@ public class ThreadLock implements DistributedLock {
     }
 
     Waiter submit(LockOptions options, Waiter.Mode mode, Thread thread) {
-        return engine().submit(name, options, mode, thread);
+        Engine present = engine();
+        return present.submit(name, Waiter.blocking(options, mode, thread, present.settings.time.nanoTime()));
     }
 
     /** Gives back one hold. Returns the lease to release if it was the last hold; null otherwise. */

@@ -154,6 +154,6 @@ class BargingTest extends EngineFixture {
     }
 
     private Waiter head(LockOptions options) {
-        return Inside.engine(client).submit("a", options, Waiter.Mode.PATIENT, null);
+        return Inside.engine(client).submit("a", options, Waiter.Mode.PATIENT);
     }
 }

@@ -114,7 +114,7 @@ class CardsTest extends EngineFixture {
         kept.add(billing.tryAcquire("any thread").orElseThrow());
         assertThat(billing.getLock("its thread").tryLock()).isTrue();
         CompletableFuture<Lease> stage = acquire(billing, "x");
-        Waiter thread = Inside.engine(billing).submit("y", DEFAULTS, Waiter.Mode.PATIENT, null);
+        Waiter thread = Inside.engine(billing).submit("y", DEFAULTS, Waiter.Mode.PATIENT);
         billing.tryRun("task", lease -> {
             advance(PERIOD);
 

@@ -110,7 +110,7 @@ public final class VerifyEngine {
 
     /** Asks for a lock as a thread that does not own it. */
     public static WaitingThread submit(LockClient client, String name, LockOptions options) {
-        return new WaitingThread(Inside.engine(client).submit(name, options, Waiter.Mode.PATIENT, null));
+        return new WaitingThread(Inside.engine(client).submit(name, options, Waiter.Mode.PATIENT));
     }
 
     /** Asks for permits as a thread. */
