@@ -6,9 +6,9 @@ import org.springframework.context.ApplicationContextInitializer;
 import org.springframework.context.ConfigurableApplicationContext;
 
 /**
- * Refuses Spring Boot 2 before its context is made, which would fail with a {@link NoClassDefFoundError}, and Spring
- * Boot 3.0 to 3.3, where the first call of a missing method might be that of the stop. So this class needs no class that
- * Spring Boot 2 and Spring Framework 5 do not have.
+ * Refuses Spring Boot 2 before its context is made, which would fail with a {@link NoClassDefFoundError}. Refuses Spring
+ * Boot 3.0 to 3.3 too, where the first call of a missing method might be that of the stop. So this class needs no class
+ * that Spring Boot 2 and Spring Framework 5 do not have.
  */
 final class BootVersion implements ApplicationContextInitializer<ConfigurableApplicationContext> {
 
