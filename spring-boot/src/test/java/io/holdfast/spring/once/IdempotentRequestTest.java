@@ -4,12 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.Lease;
 import io.holdfast.LockClient;
-import io.holdfast.LockTimeoutException;
-import io.holdfast.OnceConflictException;
 import io.holdfast.jdbc.JdbcOnce;
 import io.holdfast.spring.Idempotent;
 import io.holdfast.spring.IdempotentRequest;
-import io.holdfast.spring.IdempotentRequestException;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -35,11 +32,9 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.http.ResponseEntity;
 import org.springframework.jdbc.core.JdbcTemplate;
-import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestBody;
 import org.springframework.web.bind.annotation.RestController;
-import org.springframework.web.bind.annotation.RestControllerAdvice;
 
 /** What clients receive over HTTP that repeat a request. */
 class IdempotentRequestTest {
@@ -77,7 +72,7 @@ class IdempotentRequestTest {
         }
 
         @PostMapping("/payments")
-        @IdempotentRequest
+        @IdempotentRequest(keepFor = "1d")
         ResponseEntity<Receipt> pay(@RequestBody Payment payment) {
             int number = effect(payment.id());
             return ResponseEntity.created(URI.create("/payments/" + number))
@@ -116,35 +111,6 @@ class IdempotentRequestTest {
             begun.countDown();
             assertThat(gate.await(60, TimeUnit.SECONDS)).isTrue();
             return effect(payment.id());
-        }
-    }
-
-    /** As docs/idempotent.md has it. */
-    @RestControllerAdvice
-    static class Answers {
-
-        record Answer(String code, String msg) {}
-
-        @ExceptionHandler
-        ResponseEntity<Answer> refused(IdempotentRequestException e) {
-            String code = switch (e.getStatusCode().value()) {
-                case 400 -> "NO_IDEMPOTENCY_KEY";
-                case 409 -> "STILL_RUNNING";
-                default -> "KEY_USED_FOR_ANOTHER_REQUEST";
-            };
-            return ResponseEntity.status(e.getStatusCode())
-                    .body(new Answer(code, e.getBody().getDetail()));
-        }
-
-        @ExceptionHandler
-        ResponseEntity<Answer> otherWork(OnceConflictException e) { // of @Idempotent
-            return ResponseEntity.status(422)
-                    .body(new Answer("KEY_USED_FOR_ANOTHER_REQUEST", "This was sent with other contents."));
-        }
-
-        @ExceptionHandler
-        ResponseEntity<Answer> busy(LockTimeoutException e) {
-            return ResponseEntity.status(409).body(new Answer("STILL_RUNNING", "Try again later."));
         }
     }
 

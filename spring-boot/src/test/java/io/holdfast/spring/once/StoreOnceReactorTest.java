@@ -16,20 +16,29 @@ import reactor.core.publisher.Sinks;
 @Timeout(60)
 class StoreOnceReactorTest {
 
+    private final Payments payments = new Payments();
     private final AtomicInteger settled = new AtomicInteger();
     private final Sinks.One<String> bank = Sinks.one();
 
     private Mono<String> once(LockClient locks, String id, int amount) {
-        return Mono.fromFuture(
+        Mono<String> receipt = Mono.fromFuture(
                 () -> locks.once()
-                        .runAsync("payment:" + id, "amount=" + amount, lease -> settle().toFuture())
+                        .runAsync(
+                                "payment:" + id,
+                                "amount=" + amount,
+                                lease -> payments.settle(id, amount).toFuture())
                         .toCompletableFuture(),
                 true);
+        return receipt;
     }
 
-    private Mono<String> settle() {
-        settled.incrementAndGet();
-        return bank.asMono();
+    private final class Payments {
+
+        Mono<String> settle(String id, int amount) {
+            assertThat(id + " " + amount).isEqualTo("17 7");
+            settled.incrementAndGet();
+            return bank.asMono();
+        }
     }
 
     @Test
