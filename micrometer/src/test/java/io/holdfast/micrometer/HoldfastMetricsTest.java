@@ -63,6 +63,25 @@ class HoldfastMetricsTest {
         assertThat(timer("holdfast.lock.held", "name", "job")).isEqualTo(1);
     }
 
+    /** The code of docs/metrics.md. */
+    @Test
+    void the_code_of_the_page_counts() throws InterruptedException {
+        String uri = "memory:page";
+        MeterRegistry registry = new SimpleMeterRegistry();
+        HoldfastMetrics metrics = new HoldfastMetrics(HoldfastMetrics.prefixes(Set.of("order:refund", "job")));
+        LockClient locks = LockClient.builder().uri(uri).listener(metrics).build();
+        metrics.watch(locks).bindTo(registry);
+        try (locks;
+                Lease lease = locks.acquire("order:refund:42")) {
+            await().untilAsserted(() -> assertThat(registry.get("holdfast.lock.active")
+                            .tag("name", "order:refund")
+                            .gauge()
+                            .value())
+                    .isEqualTo(1));
+            assertThat(lease.isValid()).isTrue();
+        }
+    }
+
     /** The alert "any increase" of Prometheus misses a first loss if the counter begins with it. */
     @Test
     void the_counters_for_alerts_begin_at_zero() throws InterruptedException {

@@ -18,8 +18,10 @@ import io.opentelemetry.sdk.testing.junit5.OpenTelemetryExtension;
 import io.opentelemetry.sdk.trace.data.SpanData;
 import io.opentelemetry.sdk.trace.data.StatusData;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Spans of two clients of one store, as two processes would have them. */
@@ -51,6 +53,27 @@ class HoldfastTracingTest {
     void close() {
         holding.close();
         waiting.close();
+    }
+
+    /** The code of docs/metrics.md. */
+    @Test
+    @Timeout(60)
+    void the_code_of_the_page_traces_a_wait() throws Exception {
+        String uri = "memory:page";
+        LockClient locks = LockClient.builder()
+                .uri(uri)
+                .tracer(new HoldfastTracing(openTelemetry))
+                .build();
+        try (locks) {
+            Lease held = locks.acquire("page");
+            CompletableFuture<Lease> next = locks.acquireAsync("page").toCompletableFuture();
+            held.release();
+            assertThat(next.get(60, TimeUnit.SECONDS).isValid()).isTrue();
+        }
+        while (SPANS.getSpans().isEmpty()) { // the span ends on another thread
+            Thread.sleep(1);
+        }
+        assertThat(attribute(waitSpan(), "holdfast.lock.name")).isEqualTo("page");
     }
 
     private CompletableFuture<Lease> acquire(LockOptions options) {

@@ -101,6 +101,19 @@ class FolderLockClientTest {
     }
 
     @Test
+    void aClientIsMadeFromTheStoreItself() throws Exception {
+        LockClient locks = LockClient.builder()
+                .store(context -> new FolderLockStore(folder, context))
+                .build();
+        try (locks;
+                Lease lease = locks.acquire("report");
+                LockClient other = LockClient.connect(uri())) {
+            assertThat(lease.isValid()).isTrue();
+            assertThat(other.tryAcquire("report")).isEmpty();
+        }
+    }
+
+    @Test
     void aPathThatIsNotAbsoluteIsRefused() {
         assertThatThrownBy(() -> LockClient.connect("folder:locks"))
                 .isInstanceOf(IllegalArgumentException.class)
