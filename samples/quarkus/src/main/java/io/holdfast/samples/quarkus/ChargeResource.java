@@ -2,6 +2,7 @@ package io.holdfast.samples.quarkus;
 
 import io.holdfast.LockTimeoutException;
 import io.holdfast.OnceConflictException;
+import io.holdfast.samples.quarkus.Payments.Receipt;
 import jakarta.ws.rs.BadRequestException;
 import jakarta.ws.rs.HeaderParam;
 import jakarta.ws.rs.POST;
@@ -26,7 +27,7 @@ public class ChargeResource {
     }
 
     @POST
-    public Payments.Receipt charge(@HeaderParam("Idempotency-Key") @Nullable String key, Charge charge)
+    public Receipt charge(@HeaderParam("Idempotency-Key") @Nullable String key, Charge charge)
             throws SQLException, IOException {
         if (key == null || key.isBlank()) {
             throw new BadRequestException("The header Idempotency-Key is missing");
