@@ -6,7 +6,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.security.MessageDigest;
-import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Optional;
@@ -24,7 +23,6 @@ import java.util.regex.Pattern;
 record ChinesePage(Path page, Path english, String seen) {
 
     private static final Pattern HEADER = Pattern.compile("<!-- from: (\\S+\\.md) ([0-9a-f]{12}) -->");
-    private static final Pattern BLOCK = Pattern.compile("(?ms)^ *```(\\w*)[^\\n]*\\n(.*?)^ *```$");
 
     /** Reads the header. An {@link AssertionError} says what is wrong with it. */
     static ChinesePage read(Path page) throws IOException {
@@ -52,20 +50,13 @@ record ChinesePage(Path page, Path english, String seen) {
 
     /** Returns the code blocks that the English page does not contain; comments and blanks do not count. */
     List<String> foreignCode() throws IOException {
-        List<String> known = blocks(english).stream().map(Block::code).toList();
-        return blocks(page).stream()
-                .filter(block -> known.stream().noneMatch(code -> code.contains(block.code())))
-                .map(Block::text)
+        List<String> known = CodeBlock.of(Files.readString(english)).stream()
+                .map(CodeBlock::code)
                 .toList();
-    }
-
-    private static List<Block> blocks(Path file) throws IOException {
-        List<Block> blocks = new ArrayList<>();
-        Matcher block = BLOCK.matcher(Files.readString(file));
-        while (block.find()) {
-            blocks.add(new Block(block.group(1), block.group(2)));
-        }
-        return blocks;
+        return CodeBlock.of(Files.readString(page)).stream()
+                .filter(block -> known.stream().noneMatch(code -> code.contains(block.code())))
+                .map(CodeBlock::text)
+                .toList();
     }
 
     private static String blob(byte[] content) {
@@ -75,19 +66,6 @@ record ChinesePage(Path page, Path english, String seen) {
             return HexFormat.of().formatHex(digest.digest(content));
         } catch (GeneralSecurityException e) {
             throw new AssertionError(e);
-        }
-    }
-
-    private record Block(String language, String text) {
-
-        String code() {
-            String comment = switch (language) {
-                case "java", "kotlin", "groovy" -> "(?m)(^|\\s)//.*$";
-                case "xml" -> "(?s)<!--.*?-->";
-                case "sql" -> "(?m)(^|\\s)--\\s.*$";
-                default -> "(?m)(^|\\s)#\\s.*$";
-            };
-            return text.replaceAll(comment, "").replaceAll("\\s", "");
         }
     }
 }

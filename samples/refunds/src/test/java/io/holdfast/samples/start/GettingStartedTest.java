@@ -6,22 +6,13 @@ import io.holdfast.Lease;
 import io.holdfast.LockClient;
 import io.holdfast.testkit.servers.RedisServer;
 import java.io.ByteArrayOutputStream;
-import java.io.IOException;
 import java.io.InputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.util.List;
-import java.util.regex.MatchResult;
-import java.util.regex.Pattern;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** The page's program runs, and the page shows the code of this package. */
+/** The program of docs/getting-started.md runs. */
 class GettingStartedTest {
-
-    private static final Pattern BLOCK = Pattern.compile("(?s)```java\n(.*?)```");
 
     @Test
     void the_first_lock_is_acquired_and_released() throws Exception {
@@ -31,20 +22,6 @@ class GettingStartedTest {
             try (Lease lease = other.tryAcquire("order:refund:12345").orElseThrow()) {
                 assertThat(lease.isValid()).isTrue();
             }
-        }
-    }
-
-    @Test
-    void the_pages_show_the_code_of_this_package() throws IOException {
-        String sources = sources();
-        for (String page : List.of("getting-started", "operations")) {
-            List<String> blocks = BLOCK.matcher(Files.readString(Path.of("../../docs/" + page + ".md")))
-                    .results()
-                    .map((MatchResult block) -> block.group(1))
-                    .toList();
-            assertThat(blocks)
-                    .isNotEmpty()
-                    .allSatisfy(block -> assertThat(sources).contains(blankless(block)));
         }
     }
 
@@ -62,19 +39,5 @@ class GettingStartedTest {
             System.setIn(keyboard);
         }
         return output.toString(StandardCharsets.UTF_8);
-    }
-
-    private static String sources() throws IOException {
-        StringBuilder sources = new StringBuilder();
-        try (Stream<Path> files = Files.walk(Path.of("src/test/java/io/holdfast/samples/start"))) {
-            for (Path file : files.filter(Files::isRegularFile).toList()) {
-                sources.append(blankless(Files.readString(file)));
-            }
-        }
-        return sources.toString();
-    }
-
-    private static String blankless(String code) {
-        return code.replaceAll("\\s", "");
     }
 }
