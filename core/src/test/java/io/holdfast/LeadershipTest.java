@@ -289,7 +289,7 @@ class LeadershipTest extends EngineFixture {
                 settings -> settings.listeners = List.of(new LockListener() {
                     @Override
                     public void candidacyBegan(String leadership) {
-                        events.add("stands for " + leadership);
+                        events.add("campaigns for " + leadership);
                     }
 
                     @Override
@@ -316,7 +316,7 @@ class LeadershipTest extends EngineFixture {
 
         assertThat(events)
                 .containsExactly(
-                        "stands for a",
+                        "campaigns for a",
                         "term of a began",
                         "one elected",
                         "term of a ended after 6000, in time: false",

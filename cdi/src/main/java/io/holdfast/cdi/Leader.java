@@ -18,7 +18,7 @@ import java.lang.annotation.Target;
  * void send() { … }
  * }</pre>
  *
- * <p>The container stands for each such leadership once, by {@link io.holdfast.LockClient#leadership}: from the end of
+ * <p>The container campaigns for each such leadership once, by {@link io.holdfast.LockClient#leadership}: from the end of
  * its start until it begins to end. It closes its leaderships before other beans observe {@code Shutdown}. Until the
  * store has answered for the first time, calls are skipped.
  *

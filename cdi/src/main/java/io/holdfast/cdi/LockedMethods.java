@@ -111,7 +111,7 @@ class LockedMethods implements Leaderships {
         }
     }
 
-    /** Stands for the leaderships after the application's own observers have run. */
+    /** Campaigns for the leaderships after the application's own observers have run. */
     void lead(@Observes @Priority(Integer.MAX_VALUE) Startup event) {
         requireNonNull(candidates).begin();
     }

@@ -86,7 +86,7 @@ class CycleFinderTest {
         assertThat(finder.possible()).hasSize(1);
     }
 
-    /** Each of two processes stands for both leaderships, and leads one: so it is meant to be. */
+    /** Each of two processes campaigns for both leaderships, and leads one: so it is meant to be. */
     @Test
     void candidatesThatWaitForEachOtherAreNoDeadlock() {
         assertThat(finder(

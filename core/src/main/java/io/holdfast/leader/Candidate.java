@@ -50,7 +50,7 @@ public final class Candidate implements LeadershipListener {
     }
 
     /**
-     * Begins to stand for the leadership, unless it does. Not together with {@link #end}.
+     * Begins to campaign for the leadership, unless it does. Not together with {@link #end}.
      *
      * @throws IllegalArgumentException if the client refuses the name or the options
      */
@@ -60,7 +60,7 @@ public final class Candidate implements LeadershipListener {
         }
     }
 
-    /** Ends to stand for the leadership; returns what is to be closed. */
+    /** Ends the campaign; returns what is to be closed. */
     Optional<Leadership> end() {
         return Optional.ofNullable(leadership.getAndSet(null));
     }

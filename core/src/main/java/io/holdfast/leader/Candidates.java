@@ -44,7 +44,7 @@ public final class Candidates {
     /** Guards {@link #begun}, and the begins and ends of candidates: none begins after an end. */
     private final ReentrantLock state = new ReentrantLock();
 
-    /** Whether candidates stand for their leaderships. */
+    /** Whether candidates campaign for their leaderships. */
     private boolean begun;
 
     public Candidates(Framework framework) {
@@ -99,7 +99,7 @@ public final class Candidates {
         }
     }
 
-    /** Begins to stand for all leaderships. */
+    /** Begins to campaign for all leaderships. */
     public void begin() {
         state.lock();
         try {
@@ -129,7 +129,7 @@ public final class Candidates {
         }
     }
 
-    /** Ends to stand for the leaderships; returns those to close. Calls are skipped from now on. */
+    /** Ends the campaigns; returns the leaderships to close. Calls are skipped from now on. */
     public List<Leadership> end() {
         state.lock();
         try {

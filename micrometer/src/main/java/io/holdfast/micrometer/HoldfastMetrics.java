@@ -145,7 +145,7 @@ public final class HoldfastMetrics implements MeterBinder, LockListener {
                 .anyMatch(candidate -> candidate.name().equals(leadership) && candidate.isLeader());
     }
 
-    /** Returns the leaderships for which the clients stand. */
+    /** Returns the leaderships for which the clients campaign. */
     Stream<String> leaderships() {
         return clients.stream().flatMap(client -> client.leaderships().stream()).map(Leadership::name);
     }

@@ -17,7 +17,7 @@ import org.springframework.aot.hint.annotation.Reflective;
  * public void send() { … }
  * }</pre>
  *
- * <p>The context stands for each such leadership once, by {@link io.holdfast.LockClient#leadership}: from the time when
+ * <p>The context campaigns for each such leadership once, by {@link io.holdfast.LockClient#leadership}: from the time when
  * all its beans are there and have started, until it begins to close. It closes its leaderships before anything else
  * stops. Until the store has answered for the first time, calls are skipped.
  *

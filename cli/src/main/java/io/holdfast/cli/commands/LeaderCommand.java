@@ -31,8 +31,8 @@ import picocli.CommandLine.Option;
         header = "Run a command on one machine at a time: on the leader.",
         customSynopsis = "holdfast leader [OPTIONS] NAME -- COMMAND [ARGS...]%n",
         description = {
-            "Stands for the leadership NAME, and starts the command when it is elected. When the lock leader:NAME is lost,"
-                    + " or cannot be renewed in time, the command is stopped while nobody else leads, and started again"
+            "Campaigns for the leadership NAME, and starts the command when it is elected. When the lock leader:NAME is"
+                    + " lost, or cannot be renewed in time, the command is stopped while nobody else leads, and started again"
                     + " at the next election. When the command ends by itself, so does holdfast, with its exit code, and"
                     + " the next one leads within milliseconds. Environment and signals of the command are those of exec:"
                     + " HOLDFAST_LOCK, HOLDFAST_TOKEN; SIGTERM stops the command and holdfast.",

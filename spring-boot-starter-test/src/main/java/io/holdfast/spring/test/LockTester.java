@@ -202,11 +202,11 @@ public final class LockTester implements AutoCloseable {
      * context of this JVM that leads resigns. A context leads already when it has started, unless one that started
      * later has taken the leadership.
      *
-     * @throws IllegalStateException if this application does not stand for the leadership, or is not elected within 30
+     * @throws IllegalStateException if this application does not campaign for the leadership, or is not elected within 30
      *     seconds
      */
     public void lead(String name) {
-        checkStandsFor(name);
+        checkCampaigns(name);
         await("This application does not lead \"" + name + "\"", () -> {
             if (leaderships.term(name).isPresent()) {
                 return true;
@@ -226,11 +226,11 @@ public final class LockTester implements AutoCloseable {
      * Makes another instance lead until the lease is closed: the term of this application is revoked, and calls of its
      * methods with {@code @Leader} of this name are skipped. Then this application may be elected again.
      *
-     * @throws IllegalStateException if this application does not stand for the leadership, or the other instance is not
+     * @throws IllegalStateException if this application does not campaign for the leadership, or the other instance is not
      *     elected within 30 seconds
      */
     public Lease leadElsewhere(String name) {
-        checkStandsFor(name);
+        checkCampaigns(name);
         String lock = Leadership.LOCK_PREFIX + name;
         CompletableFuture<Lease> elsewhere = other.acquireAsync(lock).toCompletableFuture();
         try {
@@ -254,16 +254,16 @@ public final class LockTester implements AutoCloseable {
         }
     }
 
-    /** Returns the leaderships that the application stands for by this client, sorted. */
+    /** Returns the leaderships that the application campaigns for by this client, sorted. */
     private Set<String> names() {
         Set<String> all = new TreeSet<>(leaderships.names());
         all.retainAll(application.leaderships().stream().map(Leadership::name).collect(Collectors.toSet()));
         return all;
     }
 
-    private void checkStandsFor(String name) {
+    private void checkCampaigns(String name) {
         if (!names().contains(name)) {
-            throw new IllegalStateException("This application does not stand for the leadership \"" + name
+            throw new IllegalStateException("This application does not campaign for the leadership \"" + name
                     + "\" (expected: one of " + names() + ", or a bean with @Leader(\"" + name + "\"))");
         }
     }

@@ -87,7 +87,7 @@ record LockHealth(boolean up, Map<String, Object> details) {
         }
     }
 
-    /** Returns, for each leadership that the client stands for, whether it leads, and otherwise who does. */
+    /** Returns, for each leadership that the client campaigns for, whether it leads, and otherwise who does. */
     private static Map<String, Object> leaderships(LockClient client, boolean canAsk) {
         Map<String, Object> all = new TreeMap<>();
         for (Leadership each : client.leaderships()) {

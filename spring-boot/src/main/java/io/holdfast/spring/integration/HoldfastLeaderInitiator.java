@@ -45,7 +45,7 @@ public final class HoldfastLeaderInitiator implements SmartLifecycle, Disposable
     private final DefaultLeaderEventPublisher events = new DefaultLeaderEventPublisher();
 
     /** Null while this is stopped. */
-    private final AtomicReference<@Nullable Standing> standing = new AtomicReference<>();
+    private final AtomicReference<@Nullable Campaign> campaign = new AtomicReference<>();
 
     /** Creates an initiator with default options. */
     public HoldfastLeaderInitiator(LockClient client, Candidate candidate) {
@@ -90,13 +90,13 @@ public final class HoldfastLeaderInitiator implements SmartLifecycle, Disposable
         }
 
         private @Nullable Leadership leadership() {
-            Standing now = standing.get();
+            Campaign now = campaign.get();
             return now == null ? null : now.leadership.getNow(null);
         }
     };
 
     /** The time from a start to a stop. */
-    private final class Standing implements LeadershipListener {
+    private final class Campaign implements LeadershipListener {
 
         final CompletableFuture<@Nullable Leadership> leadership = new CompletableFuture<>();
 
@@ -120,12 +120,12 @@ public final class HoldfastLeaderInitiator implements SmartLifecycle, Disposable
 
     @Override
     public void start() {
-        Standing begun = new Standing();
-        if (standing.compareAndSet(null, begun)) {
+        Campaign begun = new Campaign();
+        if (campaign.compareAndSet(null, begun)) {
             try {
                 begun.leadership.complete(client.leadership(candidate.getRole(), begun, options));
             } catch (RuntimeException e) {
-                standing.set(null);
+                campaign.set(null);
                 throw e;
             }
         }
@@ -134,7 +134,7 @@ public final class HoldfastLeaderInitiator implements SmartLifecycle, Disposable
     /** Waits as {@link Leadership#close} does. */
     @Override
     public void stop() {
-        Standing last = standing.getAndSet(null);
+        Campaign last = campaign.getAndSet(null);
         Leadership now = last == null ? null : last.leadership.getNow(null);
         if (now != null) {
             now.close();
@@ -148,7 +148,7 @@ public final class HoldfastLeaderInitiator implements SmartLifecycle, Disposable
 
     @Override
     public boolean isRunning() {
-        return standing.get() != null;
+        return campaign.get() != null;
     }
 
     @Override

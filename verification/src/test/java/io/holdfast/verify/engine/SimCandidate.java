@@ -11,7 +11,7 @@ import java.util.SplittableRandom;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A process that stands for a leadership. Its listener returns at once, or works until it is interrupted, or for longer
+ * A process that campaigns for a leadership. Its listener returns at once, or works until it is interrupted, or for longer
  * than it may, or throws; and it resigns and closes in its calls, too.
  *
  * <p>Checked, while neither the process was paused nor the servers forgot a lock: elections and revocations alternate,

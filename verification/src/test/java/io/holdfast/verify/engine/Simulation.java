@@ -72,7 +72,7 @@ public final class Simulation {
     /** Decides about leaderships, apart from all else. */
     final SplittableRandom candidacies;
 
-    /** Whether processes of this history stand for a leadership. */
+    /** Whether processes of this history campaign for a leadership. */
     private final boolean electing;
 
     final List<SimCandidate> candidates = new ArrayList<>();

@@ -29,8 +29,8 @@ final class ScheduledReports implements LeadershipListener {
         this.report = report;
     }
 
-    /** Stands for election until the leadership or the client is closed. */
-    static Leadership stand(LockClient locks, Report report) {
+    /** Campaigns until the leadership or the client is closed. */
+    static Leadership campaign(LockClient locks, Report report) {
         return locks.leadership("reports", new ScheduledReports(report));
     }
 

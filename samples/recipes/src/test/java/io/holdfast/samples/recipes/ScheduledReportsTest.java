@@ -109,7 +109,7 @@ class ScheduledReportsTest {
         Node(LockClient locks, boolean isLong) {
             this.locks = locks;
             this.isLong = isLong;
-            leadership = ScheduledReports.stand(locks, this);
+            leadership = ScheduledReports.campaign(locks, this);
         }
 
         void end() {
