@@ -36,17 +36,18 @@ public final class SqlReport extends GoalLines {
         page.line("""
                 ## What limits them?
 
-                - **Statements an acquisition.** A client that has passed a lock on and comes back at once needs three. It appends itself to
-                  the queue. Its release finds that somebody waits, and answers with the row; then a write passes the lock on. A client that
-                  comes later needs a fourth, the take which finds the lock held. A write that meets a changed row costs one more. It waits
-                  for whoever is writing, and answers with what the row is then.
+                - **Statements for each acquisition.** A client that has passed a lock on and comes back at once needs three. It appends
+                  itself to the queue. Its release finds that somebody waits, and returns the row; then a write passes the lock on. A client
+                  that comes later needs a fourth: its first attempt to take the lock, which finds the lock held. A write that finds its row
+                  changed costs one more: a statement that waits until the other transaction has ended, and then reads the row.
                 - **Threads with a name each.** Takes that come while the connection is busy go together in one statement, and so do
                   releases. So eight threads need fewer than two statements a pair, and wait for the disk together.
                 - **A client 10 ms away.** It gets its turn while it waits. But one round trip passes from its release until it waits again.
-                  Meanwhile the three near ones pass the lock on among themselves. If they need h ms each time, it can have at most
+                  Meanwhile the three near ones pass the lock on among themselves. If they need h ms each time, the far one gets at most
                   1 / (1 + 10 / 3h) of each one's share: 0.40 with 2.2 ms, 0.5 only with 3.3 ms or more.
-                - **Rows written.** A hold is renewed each third of its lease. So 10,000 with a lease of 60 s are 500 rows a second. With
-                  200, a hold would be renewed after 50 s: an outage of the database that begins just before ends it after 10 s, not 40.
+                - **Rows written.** A hold is renewed each third of its lease. So 10,000 holds with a lease of 60 s write 500 rows a second.
+                  To write only 200, the client would have to renew each hold after 50 s, not 20 s. An outage of the database that begins just
+                  before the renewal would then end the hold after 10 s, not 40 s.
                 """);
         tables().forEach(page::table);
         page.notes();
