@@ -7,6 +7,7 @@ import io.holdfast.Leadership;
 import io.holdfast.LeadershipOptions;
 import io.holdfast.LockClient;
 import io.holdfast.LockOptions;
+import io.holdfast.OnceOutcome;
 import io.holdfast.Term;
 import io.holdfast.leader.Candidate;
 import io.holdfast.leader.Candidates;
@@ -183,17 +184,17 @@ class LockedMethods implements Leaderships {
     /** Runs a call whose work is done once, and counts its end: its transaction, if it has its own, has ended by then. */
     private @Nullable Object counted(BlockingCall blocking) throws Exception {
         InvocationContext call = blocking.call();
-        OnceEnd end = null;
+        OnceOutcome outcome = null;
         try {
             Object result = blocking.run();
-            end = OnceEnd.noted(call);
+            outcome = OnceCalls.outcome(call);
             return result;
         } catch (Throwable e) {
-            end = OnceEnd.failed(call, e);
+            outcome = OnceCalls.outcome(call, e);
             throw e;
         } finally {
-            if (end != null) {
-                requireNonNull(meters).ended(blocking.name(), end);
+            if (outcome != null) {
+                requireNonNull(meters).ended(blocking.name(), outcome);
             }
         }
     }

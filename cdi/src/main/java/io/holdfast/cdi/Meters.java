@@ -2,6 +2,7 @@ package io.holdfast.cdi;
 
 import io.holdfast.LockClient;
 import io.holdfast.LockListener;
+import io.holdfast.OnceOutcome;
 import io.holdfast.Permits;
 import io.holdfast.micrometer.HoldfastMetrics;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -45,9 +46,9 @@ class Meters {
     }
 
     /** @param key the lock name */
-    void ended(String key, OnceEnd end) {
+    void ended(String key, OnceOutcome outcome) {
         if (registered != null) {
-            registered.metrics.once(key, HoldfastMetrics.Once.valueOf(end.name()));
+            registered.metrics.once(key, outcome);
         }
     }
 

@@ -4,7 +4,9 @@ import static io.holdfast.cdi.KeyTemplate.wrong;
 import static java.util.Objects.requireNonNull;
 
 import io.holdfast.LockClient;
+import io.holdfast.LockTimeoutException;
 import io.holdfast.OnceConflictException;
+import io.holdfast.OnceOutcome;
 import io.holdfast.jdbc.JdbcOnce;
 import io.holdfast.jdbc.OncePurge;
 import io.holdfast.spi.DurationText;
@@ -27,6 +29,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class OnceCalls {
 
+    private static final String OUTCOME = OnceOutcome.class.getName();
     private static final String PURGE_EVERY = "holdfast.idempotent.purge-every";
 
     private final TransactionEnds transactions;
@@ -112,7 +115,7 @@ final class OnceCalls {
     @Nullable
     Object run(LockedMethod method, InvocationContext call) throws Exception {
         Once once = requireNonNull(method.once());
-        OnceEnd.FAILED.note(call);
+        note(call, OnceOutcome.FAILED);
         if (!transactions.isActive()) {
             throw new IllegalStateException(once.place()
                     + ": there is no transaction, with which the key would be committed (expected: @Transactional of type"
@@ -133,16 +136,36 @@ final class OnceCalls {
                 return write(once, result.value);
             });
             Object value = result.ran ? result.value : read(once, stored);
-            (result.ran ? OnceEnd.DONE : OnceEnd.REPEATED).note(call);
+            note(call, result.ran ? OnceOutcome.DONE : OnceOutcome.REPEATED);
             return value;
         } catch (Throwable e) {
             if (e instanceof OnceConflictException && !result.ran) {
-                OnceEnd.CONFLICT.note(call);
+                note(call, OnceOutcome.CONFLICT);
             }
             // Also after an exception at which @Transactional commits: what JPA writes at the commit would have no key.
             transactions.setRollbackOnly();
             throw e;
         }
+    }
+
+    /** Notes how the work of a call will have ended when its transaction is committed. */
+    private static void note(InvocationContext call, OnceOutcome outcome) {
+        call.getContextData().put(OUTCOME, outcome);
+    }
+
+    /** Returns the outcome of a call that has returned. */
+    static @Nullable OnceOutcome outcome(InvocationContext call) {
+        return (OnceOutcome) call.getContextData().get(OUTCOME);
+    }
+
+    /** Returns the outcome of a call that has failed; null if it came to nothing that a meter counts. */
+    static @Nullable OnceOutcome outcome(InvocationContext call, Throwable why) {
+        OnceOutcome noted = outcome(call);
+        if (noted == null) {
+            return why instanceof LockTimeoutException ? OnceOutcome.BUSY : null;
+        }
+        // The commit fails after the method has run.
+        return noted == OnceOutcome.CONFLICT ? noted : OnceOutcome.FAILED;
     }
 
     /** What the method has returned in this call, if it ran. */

@@ -6,6 +6,7 @@ import io.holdfast.Leadership;
 import io.holdfast.LocalLock;
 import io.holdfast.LockClient;
 import io.holdfast.LockListener;
+import io.holdfast.OnceOutcome;
 import io.holdfast.spi.StoreException;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.binder.MeterBinder;
@@ -96,30 +97,16 @@ public final class HoldfastMetrics implements MeterBinder, LockListener {
         bound.computeIfAbsent(requireNonNull(registry, "registry"), added -> new RegistryMeters(added, this));
     }
 
-    /** The ends of a call whose work is done once for each key. */
-    public enum Once {
-        /** The work was done in this call. */
-        DONE,
-        /** The stored result was returned. */
-        REPEATED,
-        /** The key was used with another fingerprint. */
-        CONFLICT,
-        /** A call with the key ran for the whole wait time. */
-        BUSY,
-        /** The work or the database failed, and nothing stayed. */
-        FAILED
-    }
-
     /**
      * Counts a call whose work is done once for each key. {@code @Idempotent} calls it, in Spring and Jakarta CDI; a
      * program with {@code JdbcOnce} does so itself, after its commit.
      *
      * @param key as for a lock name, for example {@code payment:17}: the tag has its constant part alone
      */
-    public void once(String key, Once end) {
-        requireNonNull(end, "end");
+    public void once(String key, OnceOutcome outcome) {
+        requireNonNull(outcome, "outcome");
         String name = tag.apply(requireNonNull(key, "key"));
-        each(meters -> meters.once(name, end));
+        each(meters -> meters.once(name, outcome));
     }
 
     // --- for the gauges ---

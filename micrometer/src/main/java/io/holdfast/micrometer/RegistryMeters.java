@@ -2,6 +2,7 @@ package io.holdfast.micrometer;
 
 import io.holdfast.Leadership;
 import io.holdfast.LocalLock;
+import io.holdfast.OnceOutcome;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -169,14 +170,14 @@ final class RegistryMeters {
                 .register(registry);
     }
 
-    void once(String name, HoldfastMetrics.Once end) {
-        // All ends of a name begin at zero, so that an alert sees the first conflict.
-        for (HoldfastMetrics.Once each : HoldfastMetrics.Once.values()) {
+    void once(String name, OnceOutcome outcome) {
+        // All outcomes of a name begin at zero, so that an alert sees the first conflict.
+        for (OnceOutcome each : OnceOutcome.values()) {
             Counter counter = counter("holdfast.once", "Calls whose work is done once for each key", "calls")
                     .tag("name", name)
                     .tag("outcome", lowerCase(each))
                     .register(registry);
-            if (each == end) {
+            if (each == outcome) {
                 counter.increment();
             }
         }

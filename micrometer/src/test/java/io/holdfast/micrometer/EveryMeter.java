@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.holdfast.Lease;
 import io.holdfast.LockClient;
 import io.holdfast.LockOptions;
+import io.holdfast.OnceOutcome;
 import io.holdfast.spi.StoreException;
 import java.time.Duration;
 import java.util.Optional;
@@ -46,6 +47,6 @@ final class EveryMeter {
         metrics.reconnected();
         metrics.clockJumped(Duration.ofMinutes(1));
         metrics.elected("nightly", 7);
-        metrics.once("order:refund:1", HoldfastMetrics.Once.REPEATED);
+        metrics.once("order:refund:1", OnceOutcome.REPEATED);
     }
 }

@@ -8,6 +8,7 @@ import io.holdfast.LeadershipListener;
 import io.holdfast.LeadershipOptions;
 import io.holdfast.Lease;
 import io.holdfast.LockClient;
+import io.holdfast.OnceOutcome;
 import io.holdfast.Term;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -216,9 +217,9 @@ class HoldfastMetricsTest {
 
     @Test
     void work_that_is_done_once_is_counted_by_how_its_calls_end() {
-        metrics.once("order:refund:1", HoldfastMetrics.Once.DONE);
-        metrics.once("order:refund:1", HoldfastMetrics.Once.REPEATED);
-        metrics.once("order:refund:2", HoldfastMetrics.Once.REPEATED);
+        metrics.once("order:refund:1", OnceOutcome.DONE);
+        metrics.once("order:refund:1", OnceOutcome.REPEATED);
+        metrics.once("order:refund:2", OnceOutcome.REPEATED);
         assertThat(counter("holdfast.once", "name", "order:refund", "outcome", "done"))
                 .isEqualTo(1);
         assertThat(counter("holdfast.once", "name", "order:refund", "outcome", "repeated"))

@@ -43,7 +43,7 @@ public final class HoldfastMetricsAutoConfiguration {
 
     @Bean
     OnceCalls.Meter holdfastOnceMeter(HoldfastMetrics metrics) {
-        return (key, outcome) -> metrics.once(key, HoldfastMetrics.Once.valueOf(outcome.name()));
+        return metrics::once;
     }
 
     /** The client needs its listener first, so the gauges get it when both are there. */

@@ -6,6 +6,7 @@ import io.holdfast.LockOptions;
 import io.holdfast.LockStoreException;
 import io.holdfast.LockTimeoutException;
 import io.holdfast.MultiLease;
+import io.holdfast.OnceOutcome;
 import io.holdfast.spi.Names;
 import io.holdfast.spring.LeaseLostEvent;
 import io.holdfast.spring.OnBusy;

@@ -2,6 +2,7 @@ package io.holdfast.spring.call;
 
 import static java.util.Objects.requireNonNull;
 
+import io.holdfast.OnceOutcome;
 import io.holdfast.spring.declaration.LazyBean;
 import io.holdfast.spring.declaration.LockedDefinitionException;
 import io.holdfast.spring.declaration.LockedOperation;

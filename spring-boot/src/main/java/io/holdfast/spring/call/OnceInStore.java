@@ -6,6 +6,7 @@ import io.holdfast.Lease;
 import io.holdfast.LockClient;
 import io.holdfast.LockStoreException;
 import io.holdfast.OnceConflictException;
+import io.holdfast.OnceOutcome;
 import io.holdfast.StoreOnce;
 import io.holdfast.spi.StageWait;
 import io.holdfast.spring.declaration.LockedDefinitionException;

@@ -3,6 +3,7 @@ package io.holdfast.spring.call;
 import static java.util.Objects.requireNonNull;
 
 import io.holdfast.OnceConflictException;
+import io.holdfast.OnceOutcome;
 import io.holdfast.jdbc.JdbcOnce;
 import io.holdfast.spring.declaration.LockedOperation;
 import java.sql.Connection;

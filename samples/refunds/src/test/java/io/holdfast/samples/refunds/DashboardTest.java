@@ -8,6 +8,7 @@ import static org.awaitility.Awaitility.await;
 import io.holdfast.Lease;
 import io.holdfast.LockClient;
 import io.holdfast.LockStoreException;
+import io.holdfast.OnceOutcome;
 import io.holdfast.micrometer.HoldfastMetrics;
 import io.holdfast.testkit.servers.FreePort;
 import io.holdfast.testkit.servers.RedisServer;
@@ -72,7 +73,7 @@ class DashboardTest {
         LockClient locks = one.getBean(LockClient.class);
         started.add(locks.leadership("outbox", term -> {}));
         started.add(other.getBean(LockClient.class).leadership("outbox", term -> {}));
-        one.getBean(HoldfastMetrics.class).once("payment:1", HoldfastMetrics.Once.DONE); // there is no database
+        one.getBean(HoldfastMetrics.class).once("payment:1", OnceOutcome.DONE); // there is no database
         scrape(folder, port(one), port(other));
         use(port(one), port(other));
 
