@@ -155,7 +155,8 @@ abstract class LockTable {
                 result.getString(at++),
                 result.getLong(at++),
                 result.getLong(at++),
-                result.getLong(at));
+                result.getLong(at),
+                false);
     }
 
     /** Returns the expression of an instant as microseconds since 1970. */

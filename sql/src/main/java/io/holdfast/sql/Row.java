@@ -33,34 +33,6 @@ record Row(
         long mark,
         boolean isPresumed) {
 
-    /** Makes a row that was read. */
-    Row(
-            long base,
-            long version,
-            String holder,
-            long endMicros,
-            long settings,
-            long leaseMillis,
-            String queue,
-            String holders,
-            long contended,
-            long nowMicros,
-            long mark) {
-        this(
-                base,
-                version,
-                holder,
-                endMicros,
-                settings,
-                leaseMillis,
-                queue,
-                holders,
-                contended,
-                nowMicros,
-                mark,
-                false);
-    }
-
     /** Returns the row that this one has become by a change which was written. */
     Row after(Change change) {
         return new Row(
@@ -74,7 +46,8 @@ record Row(
                 change.holders(),
                 change.contended(),
                 nowMicros,
-                mark);
+                mark,
+                false);
     }
 
     /**

@@ -382,16 +382,16 @@ class PostgresTableTest extends TableTest {
 
     @Test
     void aGrantOfAnotherServersStampHasNoDate() {
-        Row here = new Row(1, 1, "hf-h:1", 0, 0, 0, "hf-a:1 1 z b 1 1 1 1;", "", 0, 0, 35);
+        Row here = new Row(1, 1, "hf-h:1", 0, 0, 0, "hf-a:1 1 z b 1 1 1 1;", "", 0, 0, 35, false);
         assertThat(Notes.text(granted(5), false, here)).isEqualTo("g name hf-a:1 7 0 3000 11 5");
-        Row promoted = new Row(1, 1, "hf-h:1", 0, 0, 0, "hf-a:1 1 y b 1 1 1 1;", "", 0, 0, 35);
+        Row promoted = new Row(1, 1, "hf-h:1", 0, 0, 0, "hf-a:1 1 y b 1 1 1 1;", "", 0, 0, 35, false);
         assertThat(Notes.text(granted(5), true, promoted)).isEqualTo("G name hf-a:1 7 0 3000 -1 0");
     }
 
     /** A stamp ahead of the clock: the receiver counts the lease from its request, as if it were granted at once. */
     @Test
     void aGrantBeforeItsStampIsShorterByTheDifference() {
-        Row row = new Row(1, 1, "hf-h:1", 0, 0, 0, "hf-a:1 1 z b 1 1 1 1;", "", 0, 0, 35);
+        Row row = new Row(1, 1, "hf-h:1", 0, 0, 0, "hf-a:1 1 z b 1 1 1 1;", "", 0, 0, 35, false);
         assertThat(Notes.text(granted(-20), false, row)).isEqualTo("g name hf-a:1 7 0 2980 11 0");
         assertThat(Notes.text(granted(-3_000), false, row)).isEqualTo("g name hf-a:1 7 0 3000 -1 0");
     }

@@ -264,7 +264,8 @@ abstract class TableTest {
                 row.holders(),
                 row.contended(),
                 nowMicros,
-                mark);
+                mark,
+                false);
     }
 
     static NameMessage granted(long since) {

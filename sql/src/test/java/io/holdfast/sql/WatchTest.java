@@ -81,7 +81,19 @@ class WatchTest {
         String holders = pool ? QueueText.text(List.of(new Hold(holder, 1, 7, end, 0))) : "";
         rows.put(
                 pool ? LockKey.ofPool("a") : LockKey.of("a"),
-                new Row(7, 1, pool ? "" : holder, end / 1_000, 0, 30_000, queue, holders, contended, nanos / 1_000, 0));
+                new Row(
+                        7,
+                        1,
+                        pool ? "" : holder,
+                        end / 1_000,
+                        0,
+                        30_000,
+                        queue,
+                        holders,
+                        contended,
+                        nanos / 1_000,
+                        0,
+                        false));
     }
 
     private void looksAtItsHolds() {

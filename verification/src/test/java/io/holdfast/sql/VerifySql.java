@@ -484,7 +484,8 @@ public final class VerifySql {
                     row.holders(),
                     row.contended(),
                     seen.nowMicros(),
-                    seen.mark());
+                    seen.mark(),
+                    false);
         }
 
         private static Stored stored(Row row) {
