@@ -4,7 +4,6 @@ import static io.holdfast.cdi.KeyTemplate.wrong;
 import static java.util.Objects.requireNonNull;
 
 import io.holdfast.Leadership;
-import io.holdfast.LeadershipOptions;
 import io.holdfast.LockClient;
 import io.holdfast.LockOptions;
 import io.holdfast.OnceOutcome;
@@ -66,22 +65,7 @@ class LockedMethods implements Leaderships {
         this.meters = meters;
         Clients all = new Clients(clients);
         this.clients = all;
-        this.candidates = new Candidates(new Candidates.Framework() {
-            @Override
-            public LockClient client(String name, String place) {
-                return all.get(name, place);
-            }
-
-            @Override
-            public LeadershipOptions options() {
-                return Settings.leadership();
-            }
-
-            @Override
-            public RuntimeException refusal(String place, String what, String wayOut) {
-                return wrong(place, what, wayOut);
-            }
-        });
+        this.candidates = new Candidates(all::get, Settings::leadership, KeyTemplate::wrong);
         this.waitTime = Settings.waitTime();
         this.transactions = Settings.isPresent("jakarta.transaction.TransactionSynchronizationRegistry")
                 ? TransactionEnds.find(beans)

@@ -12,43 +12,43 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BiFunction;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
 /** The candidates of an application, one for each leadership and client. Thread-safe. */
 public final class Candidates {
 
-    /** What the framework of the application adds. */
-    public interface Framework {
+    /** Makes the framework's exception for a declaration that cannot work. */
+    @FunctionalInterface
+    public interface Refusal {
 
-        /**
-         * Returns a client.
-         *
-         * @param name empty: the default one
-         * @param place the annotation that names it, for messages
-         */
-        LockClient client(String name, String place);
-
-        /** Returns the options of all leaderships; asked when a candidate begins. */
-        LeadershipOptions options();
-
-        /** Returns the exception for a declaration that cannot work. */
-        RuntimeException refusal(String place, String what, String wayOut);
+        RuntimeException of(String place, String what, String wayOut);
     }
 
     private record Key(String leadership, String client) {}
 
-    private final Framework framework;
+    private final BiFunction<String, String, LockClient> clients;
+    private final Supplier<LeadershipOptions> options;
+    private final Refusal refusal;
     private final Map<Key, Candidate> candidates = new ConcurrentHashMap<>();
 
-    /** Guards {@link #begun}, and the begins and ends of candidates: none begins after an end. */
+    /** Guards the begins and ends of candidates: none begins after an end. */
     private final ReentrantLock state = new ReentrantLock();
 
-    /** Whether candidates campaign for their leaderships. */
-    private boolean begun;
+    /** Whether candidates campaign for their leaderships. Becomes false under the lock. */
+    private volatile boolean begun;
 
-    public Candidates(Framework framework) {
-        this.framework = framework;
+    /**
+     * @param clients return the client with a name; empty: the default one. The second text is the annotation that names
+     *     the client, for messages
+     * @param options the options of all leaderships; asked when a candidate begins
+     */
+    public Candidates(
+            BiFunction<String, String, LockClient> clients, Supplier<LeadershipOptions> options, Refusal refusal) {
+        this.clients = clients;
+        this.options = options;
+        this.refusal = refusal;
     }
 
     /**
@@ -57,9 +57,9 @@ public final class Candidates {
      * @throws RuntimeException of the framework, if the leadership has one, or there is no such client
      */
     public void listen(String leadership, String client, Supplier<LeadershipListener> listener, String place) {
-        framework.client(client, place);
+        var unused = clients.apply(client, place); // refuses one that is not there
         if (!candidate(leadership, client, place).listen(listener)) {
-            throw framework.refusal(
+            throw refusal.of(
                     place,
                     "another bean is a LeadershipListener of \"" + leadership + "\", too",
                     "one listener for a leadership, which calls the others");
@@ -83,44 +83,30 @@ public final class Candidates {
         if (first != null) {
             return first;
         }
-        if (isBegun()) {
+        if (begun) {
             // A bean that is made at its first use.
             begin(key, made);
         }
         return made;
     }
 
-    private boolean isBegun() {
-        state.lock();
-        try {
-            return begun;
-        } finally {
-            state.unlock();
-        }
-    }
-
     /** Begins to campaign for all leaderships. */
     public void begin() {
-        state.lock();
-        try {
-            begun = true;
-        } finally {
-            state.unlock();
-        }
+        begun = true;
         candidates.forEach(this::begin);
     }
 
     private void begin(Key key, Candidate candidate) {
         // Before the lock is taken: nothing of ours may be locked while the framework looks a bean up.
-        LockClient client = framework.client(key.client, candidate.place());
-        LeadershipOptions chosen = framework.options();
+        LockClient client = clients.apply(key.client, candidate.place());
+        LeadershipOptions chosen = options.get();
         state.lock();
         try {
             if (begun) {
                 candidate.begin(client, chosen);
             }
         } catch (IllegalArgumentException e) {
-            throw framework.refusal(
+            throw refusal.of(
                     candidate.place(),
                     String.valueOf(e.getMessage()),
                     "another name, or another holdfast.leader.stop-within");

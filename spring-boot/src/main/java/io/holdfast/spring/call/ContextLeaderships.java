@@ -3,7 +3,6 @@ package io.holdfast.spring.call;
 import io.holdfast.Leadership;
 import io.holdfast.LeadershipListener;
 import io.holdfast.LeadershipOptions;
-import io.holdfast.LockClient;
 import io.holdfast.Term;
 import io.holdfast.leader.Candidate;
 import io.holdfast.leader.Candidates;
@@ -34,22 +33,7 @@ public final class ContextLeaderships implements Leaderships {
 
     /** @param options asked when the first candidate begins */
     public ContextLeaderships(Clients clients, Supplier<LeadershipOptions> options) {
-        this.candidates = new Candidates(new Candidates.Framework() {
-            @Override
-            public LockClient client(String name, String place) {
-                return clients.get(name, place);
-            }
-
-            @Override
-            public LeadershipOptions options() {
-                return options.get();
-            }
-
-            @Override
-            public RuntimeException refusal(String place, String what, String wayOut) {
-                return new LockedDefinitionException(place, what, wayOut);
-            }
-        });
+        this.candidates = new Candidates(clients::get, options, LockedDefinitionException::new);
     }
 
     /**
