@@ -111,7 +111,7 @@ class LocalQueueLincheckTest {
         }
 
         Waiter submit() {
-            return Inside.engine(client).submit("a", LockOptions.defaults(), Waiter.Mode.PATIENT, null);
+            return Inside.engine(client).submit("a", LockOptions.defaults(), Waiter.Mode.PATIENT);
         }
 
         int addOne() {
