@@ -8,8 +8,8 @@ import java.lang.annotation.Target;
 import org.springframework.aot.hint.annotation.Reflective;
 
 /**
- * Answers requests with the same header {@code Idempotency-Key} once, on the method of a Spring MVC controller; a
- * repetition receives the stored answer.
+ * Answers requests with the same header {@code Idempotency-Key} once, on the method of a controller of Spring MVC or
+ * WebFlux; a repetition receives the stored answer.
  *
  * <pre>{@code
  * @PostMapping("/payments")
@@ -26,6 +26,11 @@ import org.springframework.aot.hint.annotation.Reflective;
  * throws, or returns a status of 500 or above, leaves nothing, and its effects in the database are rolled back.
  *
  * <p>Requests are equal if their parameters and their body, as the method receives it, are equal.
+ *
+ * <p>In WebFlux, the method returns a {@code Mono}, or is a suspending function. With the record in the database, it is
+ * called and subscribed to on Reactor's bounded elastic scheduler, and its blocking work is committed with the record.
+ * Work that goes on elsewhere is not, so it fails: with R2DBC, choose the weaker {@link
+ * OnceRecord#STORE_AT_LEAST_ONCE}. A client that goes away does not end the work.
  *
  * @see <a href="https://github.com/holdfast-lock/holdfast/blob/main/docs/idempotent.md#requests">Requests</a>
  */
@@ -46,6 +51,12 @@ public @interface IdempotentRequest {
 
     /** The name or qualifier of the {@link io.holdfast.LockClient} bean; the primary one by default. */
     String client() default "";
+
+    /**
+     * Where key and answer are kept: by default in the database, together with the effects. {@link
+     * OnceRecord#STORE_AT_LEAST_ONCE} needs no database and promises less.
+     */
+    OnceRecord record() default OnceRecord.DATABASE;
 
     /** The name or qualifier of the transaction manager; by default that of {@code @Transactional}, or the primary one. */
     String transactionManager() default "";

@@ -7,6 +7,7 @@ import io.holdfast.spring.call.Clients;
 import io.holdfast.spring.call.CommitGuard;
 import io.holdfast.spring.call.ContextLeaderships;
 import io.holdfast.spring.call.CustomNames;
+import io.holdfast.spring.call.ExchangeFilter;
 import io.holdfast.spring.call.OnceCalls;
 import io.holdfast.spring.declaration.LazyBean;
 import io.holdfast.spring.declaration.LockedMethods;
@@ -23,6 +24,7 @@ import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
 import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
@@ -135,6 +137,16 @@ public final class LockedConfiguration {
                     "LockTemplate: there is no LockClient bean, or there are several and none is primary"
                             + " (expected: one of them, or LockTemplate.withClient)",
                     e);
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.REACTIVE)
+    static class Requests {
+
+        @Bean
+        static ExchangeFilter holdfastExchangeFilter() {
+            return new ExchangeFilter();
         }
     }
 

@@ -1,7 +1,8 @@
 package io.holdfast.spring;
 
 /**
- * The place where {@link Idempotent} keeps the key and the result of a call, which decides what is promised.
+ * The place where {@link Idempotent} and {@link IdempotentRequest} keep the key and the result of a call, which decides
+ * what is promised.
  *
  * <pre>{@code
  * @Idempotent(name = "payment.callback", key = "#callback.paymentId", record = OnceRecord.STORE_AT_LEAST_ONCE)
@@ -12,7 +13,8 @@ public enum OnceRecord {
 
     /**
      * In the database, in the transaction of the method: key, result and effects are committed together, or none of
-     * them is. For methods that return their result, since a transaction belongs to one thread.
+     * them is. For methods that return their result, since a transaction belongs to one thread; for requests of WebFlux,
+     * see {@link IdempotentRequest}.
      */
     DATABASE,
 

@@ -38,6 +38,7 @@ import org.springframework.expression.EvaluationContext;
  * @param names the names for its arguments; not empty
  * @param inner what this call holds besides, acquired after the names; null: the method is inside
  * @param context for expressions; null if the operation has none
+ * @param request what the operation does once; null: it is not for requests
  */
 record LockedCall(
         LockedOperation operation,
@@ -50,7 +51,8 @@ record LockedCall(
         OuterTransactions outer,
         @Nullable LockedCall inner,
         OnceCalls once,
-        @Nullable EvaluationContext context)
+        @Nullable EvaluationContext context,
+        @Nullable OnceRequest request)
         implements BlockingWork {
 
     /**
@@ -71,7 +73,7 @@ record LockedCall(
 
     private LockedCall with(MethodInvocation other) {
         return new LockedCall(
-                operation, wanted, other, names, client, events, observations, outer, inner, once, context);
+                operation, wanted, other, names, client, events, observations, outer, inner, once, context, request);
     }
 
     /** Returns the object that the method is called on: the proxy, if a library made one without a target. */
@@ -205,7 +207,7 @@ record LockedCall(
             once.ended(names.iterator().next(), OnceOutcome.BUSY);
         }
         if (operation.kind() == Kind.REQUEST) {
-            throw OnceRequest.running(busy);
+            throw OnceAnswer.running(busy);
         }
         if (operation.isScheduled()) {
             // The scheduler logs it at each firing that finds the lock busy, and only it is in the stack.

@@ -83,10 +83,29 @@ public final class LockedInterceptor implements MethodInterceptor {
     /** Calls the method under all that it is to hold. */
     private @Nullable Object hold(MethodInvocation invocation, Object target, Class<?> targetClass) throws Throwable {
         List<LockedOperation> operations = reader.operations(invocation.getMethod(), targetClass);
+        if (operations.stream().noneMatch(operation -> operation.kind() == Kind.REQUEST)) {
+            return hold(operations, invocation, target, targetClass, null);
+        }
+        LockedOperation first = operations.get(0);
+        return first.returns() == Returns.VALUE
+                ? hold(operations, invocation, target, targetClass, ServletRequests.current())
+                : ExchangeRequests.call(
+                        invocation,
+                        first.method(),
+                        (copy, request) -> hold(operations, copy, target, targetClass, request));
+    }
+
+    private @Nullable Object hold(
+            List<LockedOperation> operations,
+            MethodInvocation invocation,
+            Object target,
+            Class<?> targetClass,
+            @Nullable OnceRequest request)
+            throws Throwable {
         LockedCall call = null;
         // From the innermost on. All names are known before anything is acquired.
         for (int i = operations.size() - 1; i >= 0; i--) {
-            call = call(operations.get(i), invocation, target, targetClass, call);
+            call = call(operations.get(i), invocation, target, targetClass, call, request);
         }
         if (call == null) {
             return invocation.proceed();
@@ -103,12 +122,14 @@ public final class LockedInterceptor implements MethodInterceptor {
             MethodInvocation invocation,
             Object target,
             Class<?> targetClass,
-            @Nullable LockedCall inner) {
+            @Nullable LockedCall inner,
+            @Nullable OnceRequest request) {
         EvaluationContext context = operation.usesExpressions()
                 ? expressions.context(target, targetClass, operation.method(), invocation.getArguments())
                 : null;
-        Collection<String> names = operation.kind() == Kind.REQUEST
-                ? List.of(OnceRequest.name(operation.constantNames().get(0)))
+        OnceRequest own = operation.kind() == Kind.REQUEST ? request : null;
+        Collection<String> names = own != null
+                ? List.of(own.name(operation.constantNames().get(0)))
                 : operation.names(invocation.getArguments(), context);
         if (names.isEmpty()) {
             return inner;
@@ -126,7 +147,8 @@ public final class LockedInterceptor implements MethodInterceptor {
                 outer,
                 inner,
                 once,
-                context);
+                context,
+                own);
         call.wanted().checkNames(names);
         call.checkLeaseParameter();
         return call;

@@ -13,6 +13,7 @@ import io.holdfast.spring.declaration.LockedDefinitionException;
 import io.holdfast.spring.declaration.LockedOperation;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
@@ -51,6 +52,7 @@ record OnceInStore(LockedOperation operation, OnceValues values, OnceCalls calls
     final class Attempt {
 
         private final StoreOnce once;
+        private final LockedCall call;
         private final Lease lease;
         private final String fingerprint;
         private final String owner;
@@ -64,6 +66,7 @@ record OnceInStore(LockedOperation operation, OnceValues values, OnceCalls calls
             this.once = call.client()
                     .once()
                     .keepFor(requireNonNull(operation.once()).keepFor());
+            this.call = call;
             this.lease = lease;
             this.fingerprint = values.fingerprint(call, context);
             // Of one lease: a call that has lost its lock may still run when the next one begins.
@@ -81,26 +84,29 @@ record OnceInStore(LockedOperation operation, OnceValues values, OnceCalls calls
             });
         }
 
+        /** Keeps the result, unless it is an answer that says the server failed. */
         CompletionStage<Void> keep(@Nullable Object result) {
-            return once.keep(lease, fingerprint, values.write(result));
-        }
-
-        void done() {
-            outcome = OnceOutcome.DONE;
+            if (values.isFailure(result)) {
+                return CompletableFuture.completedFuture(null);
+            }
+            return once.keep(lease, fingerprint, values.write(result)).thenRun(() -> outcome = OnceOutcome.DONE);
         }
 
         /** Returns the stored result. */
         @Nullable
         Object repeated(StoreOnce.Done done) {
-            Object result = values.read(done.result());
+            Object result = values.replay(call, done.result());
             outcome = OnceOutcome.REPEATED;
             return result;
         }
 
-        void failed(Throwable failure) {
-            if (!found && failure instanceof OnceConflictException) {
+        /** Returns what the caller receives for a failure. */
+        Throwable failed(Throwable failure) {
+            if (!found && failure instanceof OnceConflictException conflict) {
                 outcome = OnceOutcome.CONFLICT;
+                return values.conflict(conflict);
             }
+            return failure;
         }
 
         /** Ends the call. */
@@ -143,11 +149,9 @@ record OnceInStore(LockedOperation operation, OnceValues values, OnceCalls calls
             }
             Object result = method.proceed();
             await(attempt.keep(result));
-            attempt.done();
             return result;
         } catch (Throwable e) {
-            attempt.failed(e);
-            throw e;
+            throw attempt.failed(e);
         } finally {
             attempt.close();
         }

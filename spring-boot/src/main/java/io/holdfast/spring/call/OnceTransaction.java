@@ -89,14 +89,14 @@ record OnceTransaction(
         try {
             String stored = commit(key, values.fingerprint(call, context), method, here);
             outcome = here.ran ? OnceOutcome.DONE : OnceOutcome.REPEATED;
-            return here.ran ? here.result : replay(stored);
+            return here.ran ? here.result : values.replay(call, stored);
         } catch (OnceConflictException e) {
             if (here.begun) {
                 // Of another key, which the method asked for.
                 throw e;
             }
             outcome = OnceOutcome.CONFLICT;
-            throw values.isRequest() ? OnceRequest.conflict(e) : e;
+            throw values.conflict(e);
         } catch (FailedAnswer e) {
             return e.answer;
         } finally {
@@ -117,14 +117,6 @@ record OnceTransaction(
         }
         manager.commit(status);
         return stored;
-    }
-
-    private @Nullable Object replay(@Nullable String stored) {
-        Object result = values.read(stored);
-        if (values.isRequest()) {
-            OnceRequest.markReplayed();
-        }
-        return result;
     }
 
     @Override
@@ -158,7 +150,7 @@ record OnceTransaction(
                 here.begun = true;
                 here.result = proceed(method);
                 here.ran = true;
-                if (values.isRequest() && OnceRequest.isFailure(here.result)) {
+                if (values.isFailure(here.result)) {
                     throw new FailedAnswer(here.result);
                 }
                 return values.write(here.result);

@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import io.holdfast.Lease;
 import io.holdfast.MultiLease;
+import io.holdfast.OnceConflictException;
 import io.holdfast.spring.declaration.Kind;
 import io.holdfast.spring.declaration.LockedDefinitionException;
 import io.holdfast.spring.declaration.LockedOperation;
@@ -74,7 +75,7 @@ record OnceValues(LockedOperation operation, @Nullable OnceJson json) {
     private List<@Nullable Object> compared(LockedCall call) {
         @Nullable Object[] arguments = call.invocation().getArguments();
         if (isRequest()) {
-            return OnceRequest.compared(operation.method(), arguments);
+            return requireNonNull(call.request()).compared(operation.method(), arguments);
         }
         List<@Nullable Object> compared = new ArrayList<>();
         Class<?>[] types = operation.method().getParameterTypes();
@@ -86,12 +87,34 @@ record OnceValues(LockedOperation operation, @Nullable OnceJson json) {
         return compared;
     }
 
-    boolean isRequest() {
+    private boolean isRequest() {
         return operation.kind() == Kind.REQUEST;
     }
 
+    /** Returns whether the result is an answer that nothing may stay of, so that a repetition does the work. */
+    boolean isFailure(@Nullable Object result) {
+        return isRequest() && OnceAnswer.isFailure(result);
+    }
+
+    /** Returns what the caller receives instead of a conflict. */
+    RuntimeException conflict(OnceConflictException e) {
+        return isRequest() ? OnceAnswer.conflict(e) : e;
+    }
+
+    /** Returns the stored result, and marks the answer to a request. */
+    @Nullable
+    Object replay(LockedCall call, @Nullable String stored) {
+        Object result = read(stored);
+        OnceRequest request = call.request();
+        if (request != null) {
+            request.replayed().run();
+        }
+        return result;
+    }
+
     private boolean isEntity() {
-        return isRequest() && OnceRequest.isEntity(operation.resultType());
+        return isRequest()
+                && OnceAnswer.isEntity(ResolvableType.forType(resultType()).resolve(Object.class));
     }
 
     /** Returns whether a parameter of this type is a part of the call, unlike a lease or the rest of a coroutine. */
@@ -118,7 +141,7 @@ record OnceValues(LockedOperation operation, @Nullable OnceJson json) {
     private Type storedType() {
         Type type = resultType();
         if (isEntity()) {
-            return OnceRequest.bodyType(type);
+            return OnceAnswer.bodyType(type);
         }
         return isOptional() ? ResolvableType.forType(type).getGeneric(0).getType() : type;
     }
@@ -133,7 +156,7 @@ record OnceValues(LockedOperation operation, @Nullable OnceJson json) {
         try {
             OnceJson mapper = requireNonNull(json);
             String written =
-                    isEntity() ? OnceRequest.write(mapper, content, storedType()) : mapper.write(content, storedType());
+                    isEntity() ? OnceAnswer.write(mapper, content, storedType()) : mapper.write(content, storedType());
             Object unused = content(written);
             return written;
         } catch (IllegalArgumentException e) {
@@ -141,8 +164,7 @@ record OnceValues(LockedOperation operation, @Nullable OnceJson json) {
         }
     }
 
-    @Nullable
-    Object read(@Nullable String stored) {
+    private @Nullable Object read(@Nullable String stored) {
         Object content = null;
         if (stored != null) {
             try {
@@ -156,7 +178,7 @@ record OnceValues(LockedOperation operation, @Nullable OnceJson json) {
 
     private @Nullable Object content(String stored) {
         OnceJson mapper = requireNonNull(json);
-        return isEntity() ? OnceRequest.read(mapper, stored, storedType()) : mapper.read(stored, storedType());
+        return isEntity() ? OnceAnswer.read(mapper, stored, storedType()) : mapper.read(stored, storedType());
     }
 
     private IllegalStateException unusable(String what, IllegalArgumentException e) {

@@ -1,9 +1,12 @@
 package io.holdfast.spring.call;
 
+import static java.util.Objects.requireNonNull;
+
 import io.holdfast.Lease;
 import io.holdfast.LeaseLostException;
 import io.holdfast.LockTimeoutException;
 import io.holdfast.MultiLease;
+import io.holdfast.spring.declaration.LockedOperation;
 import io.holdfast.spring.declaration.Returns;
 import java.util.ArrayList;
 import java.util.List;
@@ -20,6 +23,7 @@ import org.reactivestreams.Publisher;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.SignalType;
+import reactor.core.scheduler.Schedulers;
 import reactor.util.context.Context;
 import reactor.util.context.ContextView;
 
@@ -162,9 +166,45 @@ final class ReactiveCall {
             if (!call.operation().kind().isOnce()) {
                 return proceedUnder(leases);
             }
+            if (!requireNonNull(call.operation().once()).isInStore()) {
+                return inTransaction(leases);
+            }
             Lease lease =
                     leases == null ? entered.get(0).lease() : leases.leases().get(0);
             return once(call.once().inStore(call.operation()).begin(call, lease, subscriber), leases);
+        }
+
+        /**
+         * Does the work once on a thread that may wait, in a transaction of that thread. A publisher that goes on
+         * elsewhere fails.
+         */
+        private Mono<Object> inTransaction(@Nullable MultiLease leases) {
+            return Mono.deferContextual(context -> Mono.defer(() -> {
+                        try {
+                            return Mono.justOrEmpty(inTransaction(leases, context));
+                        } catch (Throwable e) {
+                            return Mono.error(e);
+                        }
+                    })
+                    .subscribeOn(Schedulers.boundedElastic()));
+        }
+
+        private @Nullable Object inTransaction(@Nullable MultiLease leases, ContextView context) throws Throwable {
+            LockedOperation operation = call.operation();
+            String key = call.names().iterator().next();
+            // For the check before the commit.
+            List<HeldLeases.Entry> before = HeldLeases.replace(held());
+            try {
+                return call.once()
+                        .work(operation)
+                        .run(
+                                key,
+                                call,
+                                call.context(),
+                                () -> TransactedWork.result(proceedUnder(leases), context, operation.place()));
+            } finally {
+                HeldLeases.restore(before);
+            }
         }
 
         /** Does the work unless it was done before. A cancelled subscriber leaves no attempt. */
@@ -176,9 +216,8 @@ final class ReactiveCall {
                                     .map(Optional::of)
                                     .defaultIfEmpty(Optional.empty())
                                     .flatMap(result -> mono(() -> attempt.keep(result.orElse(null)))
-                                            .then(Mono.fromRunnable(attempt::done))
                                             .then(Mono.justOrEmpty(result))))
-                    .doOnError(attempt::failed)
+                    .onErrorMap(attempt::failed)
                     .doFinally(signal -> attempt.close());
         }
 
@@ -197,11 +236,13 @@ final class ReactiveCall {
                 run.giveAcquired(leases, entered.isEmpty());
             }
             hasRun = true;
-            return proceed(
-                    run,
-                    own == null
-                            ? around
-                            : Stream.concat(Stream.of(own), around.stream()).toList());
+            return proceed(run, held());
+        }
+
+        private List<HeldLeases.Entry> held() {
+            return own == null
+                    ? around
+                    : Stream.concat(Stream.of(own), around.stream()).toList();
         }
 
         private Publisher<Object> proceed(LockedCall run, List<HeldLeases.Entry> all) {

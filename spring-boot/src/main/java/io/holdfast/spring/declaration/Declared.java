@@ -160,7 +160,7 @@ record Declared(
                 List.of(),
                 once.waitTime(),
                 once.client(),
-                new OnceText(once.keepFor(), "", once.transactionManager(), OnceRecord.DATABASE));
+                new OnceText(once.keepFor(), "", once.transactionManager(), once.record()));
     }
 
     private static Declared once(

@@ -2,7 +2,10 @@ package io.holdfast.spring.declaration;
 
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
+import java.time.Duration;
+import java.util.Optional;
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
+import org.springframework.boot.convert.DurationStyle;
 import org.springframework.core.KotlinDetector;
 
 /** Refuses methods that no proxy can intercept, or that cannot be skipped; for all annotations. */
@@ -88,5 +91,25 @@ final class MethodChecks {
                     "a property that is set, or a default: ${name:default}; a parameter is written as key = \"#name\"");
         }
         return resolved == null ? "" : resolved;
+    }
+
+    /** Returns the time that an attribute says; empty if it says nothing. */
+    static Optional<Duration> duration(ConfigurableBeanFactory beans, Method method, String what, String text) {
+        String resolved = resolve(beans, Marks.on(method), what, text).strip();
+        if (resolved.isEmpty()) {
+            return Optional.empty();
+        }
+        try {
+            // A number without a unit would be milliseconds here and seconds elsewhere; zero needs no unit.
+            boolean bare = resolved.matches("[+-]?\\d+") && !resolved.matches("0+");
+            Duration parsed = bare ? null : DurationStyle.detectAndParse(resolved);
+            if (parsed != null && !parsed.isNegative()) {
+                return Optional.of(parsed);
+            }
+        } catch (IllegalArgumentException | ArithmeticException e) {
+            // Refused below.
+        }
+        throw new LockedDefinitionException(
+                method, what + ": \"" + resolved + "\"", "a number with its unit, for example 500ms, 10s or 5m");
     }
 }

@@ -12,7 +12,6 @@ import io.holdfast.spring.LockKey;
 import io.holdfast.spring.LockedDefaults;
 import io.holdfast.spring.OnBusy;
 import io.holdfast.spring.OnLost;
-import io.holdfast.spring.OnceRecord;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;
@@ -28,7 +27,6 @@ import org.springframework.aop.SpringProxy;
 import org.springframework.aop.framework.Advised;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
-import org.springframework.boot.convert.DurationStyle;
 import org.springframework.core.BridgeMethodResolver;
 import org.springframework.core.DecoratingProxy;
 import org.springframework.core.MethodClassKey;
@@ -53,16 +51,11 @@ public final class OperationReader {
             "open class and open fun, or the compiler plugin kotlin-spring, which opens classes with @Component,"
                     + " @Service and the like";
 
-    /** As JdbcOnce.keepFor has it. */
-    private static final Duration KEPT_AT_MOST = Duration.ofDays(36_500);
-
-    /** As StoreOnce.keepFor has it. */
-    private static final Duration KEPT_IN_STORE_AT_MOST = Duration.ofDays(365);
-
     private final ConfigurableListableBeanFactory beans;
     private final Expressions expressions;
     private final BusyAnswers answers;
     private final LeaderReader leaders;
+    private final OnceReader onces;
     private final Map<MethodClassKey, Boolean> marked = new ConcurrentHashMap<>();
     private final Map<MethodClassKey, Boolean> locked = new ConcurrentHashMap<>();
     private final Map<MethodClassKey, List<LockedOperation>> operations = new ConcurrentHashMap<>();
@@ -72,6 +65,7 @@ public final class OperationReader {
         this.expressions = expressions;
         this.answers = new BusyAnswers(beans, OperationReader::isMarkedItself);
         this.leaders = new LeaderReader(beans);
+        this.onces = new OnceReader(beans, expressions);
     }
 
     /** Returns whether the method is marked by an annotation of its own or of its class, valid or not. */
@@ -210,7 +204,7 @@ public final class OperationReader {
         MethodChecks.checkCanBeIntercepted(method, targetClass);
         Returns returns = Returns.of(method, targetClass);
         Declared.OnceText text = first.once();
-        Once once = text == null ? null : once(method, targetClass, first, text, returns);
+        Once once = text == null ? null : onces.once(method, targetClass, first, text, returns);
         List<LockedName> names =
                 annotations.stream().map(each -> name(method, each)).toList();
         LockedOperation operation = new LockedOperation(
@@ -266,57 +260,6 @@ public final class OperationReader {
         return new LockedName(annotation.kind(), name, keys, annotation.join(), keyParameters, condition);
     }
 
-    private Once once(
-            Method method, Class<?> targetClass, Declared annotation, Declared.OnceText text, Returns returns) {
-        boolean inStore = text.record() == OnceRecord.STORE_AT_LEAST_ONCE;
-        refuseIf(
-                !inStore && returns != Returns.VALUE,
-                method,
-                "its work ends after it has returned, and a transaction belongs to one thread",
-                "a method that returns its result, which others call on a thread that may wait, for example by"
-                        + " Mono.fromCallable(…).subscribeOn(Schedulers.boundedElastic()); or, for a Mono and a"
-                        + " suspending function, record = OnceRecord.STORE_AT_LEAST_ONCE");
-        refuseIf(
-                inStore && (returns == Returns.STAGE || returns == Returns.FLUX),
-                method,
-                "the result of a " + method.getReturnType().getSimpleName() + " is not stored",
-                "a method that returns a Mono or its result, or a suspending function");
-        refuseIf(
-                inStore && !text.transactionManager().isEmpty(),
-                method,
-                "transactionManager, but its record is in the store of the locks",
-                "one of them");
-        refuseIf(
-                annotation.kind() == Kind.ONCE && annotation.key().isEmpty() && !hasKeyParameter(method),
-                method,
-                "it has no key, so it would run once for all calls",
-                "key = \"#request.id\", for example");
-        if (annotation.kind() == Kind.REQUEST) {
-            RequestChecks.check(method, targetClass, beans.getRegisteredScope("request") != null);
-        }
-        Duration keepFor = duration(method, "keepFor", text.keepFor()).orElse(Duration.ZERO);
-        Duration most = inStore ? KEPT_IN_STORE_AT_MOST : KEPT_AT_MOST;
-        refuseIf(
-                keepFor.compareTo(Duration.ofSeconds(1)) < 0 || keepFor.compareTo(most) > 0,
-                method,
-                "keepFor: \"" + text.keepFor() + "\"",
-                "from 1s to " + most.toDays() + "d");
-        return new Once(
-                targetClass,
-                Returns.genericResultType(method, targetClass, returns),
-                keepFor,
-                StringUtils.hasText(text.fingerprint())
-                        ? expressions.parse(method, "fingerprint", text.fingerprint())
-                        : null,
-                text.record(),
-                resolve(method, "transactionManager", text.transactionManager()));
-    }
-
-    private static boolean hasKeyParameter(Method method) {
-        return Arrays.stream(new AnnotatedMethod(method).getMethodParameters())
-                .anyMatch(parameter -> parameter.hasParameterAnnotation(LockKey.class));
-    }
-
     private Count count(Method method, String attribute, String text) {
         String resolved = resolve(method, attribute, text).strip();
         refuseIf(resolved.isEmpty(), method, "it has no " + attribute, attribute + " = \"5\", for example");
@@ -350,22 +293,7 @@ public final class OperationReader {
     }
 
     private Optional<Duration> duration(Method method, String what, String text) {
-        String resolved = resolve(method, what, text).strip();
-        if (resolved.isEmpty()) {
-            return Optional.empty();
-        }
-        try {
-            // A number without a unit would be milliseconds here and seconds elsewhere; zero needs no unit.
-            boolean bare = resolved.matches("[+-]?\\d+") && !resolved.matches("0+");
-            Duration parsed = bare ? null : DurationStyle.detectAndParse(resolved);
-            if (parsed != null && !parsed.isNegative()) {
-                return Optional.of(parsed);
-            }
-        } catch (IllegalArgumentException | ArithmeticException e) {
-            // Refused below.
-        }
-        throw new LockedDefinitionException(
-                method, what + ": \"" + resolved + "\"", "a number with its unit, for example 500ms, 10s or 5m");
+        return MethodChecks.duration(beans, method, what, text);
     }
 
     private static boolean isScheduled(Method method) {

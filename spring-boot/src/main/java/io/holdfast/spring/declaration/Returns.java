@@ -142,6 +142,11 @@ public enum Returns {
         };
     }
 
+    /** Returns whether the work behind a value of this type may go on after a method has returned it. */
+    static boolean goesOn(Class<?> type) {
+        return GOES_ON.get(type);
+    }
+
     /** Returns whether Kotlin refuses null as the result of this method, as far as that is known. */
     static boolean isNeverNull(Method method) {
         Class<?> type = resultType(method);

@@ -35,7 +35,11 @@ final class LockedHints implements BeanRegistrationAotProcessor {
             "org.springframework.http.HttpEntity",
             "org.springframework.web.multipart.MultipartFile",
             "jakarta.servlet.ServletResponse",
-            "jakarta.servlet.http.Part");
+            "jakarta.servlet.http.Part",
+            "org.springframework.http.server.reactive.ServerHttpResponse",
+            "org.springframework.web.server.ServerWebExchange",
+            "org.springframework.http.codec.multipart.Part",
+            "org.springframework.core.io.buffer.DataBuffer");
 
     @Override
     public @Nullable BeanRegistrationAotContribution processAheadOfTime(RegisteredBean bean) {

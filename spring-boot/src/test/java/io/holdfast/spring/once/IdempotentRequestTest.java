@@ -7,6 +7,7 @@ import io.holdfast.LockClient;
 import io.holdfast.jdbc.JdbcOnce;
 import io.holdfast.spring.Idempotent;
 import io.holdfast.spring.IdempotentRequest;
+import io.holdfast.spring.OnceRecord;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -55,8 +56,15 @@ class IdempotentRequestTest {
         }
     }
 
+    /** As a generator of code writes it: the annotations are here alone. */
+    interface Generated {
+
+        @PostMapping("/generated")
+        int generated(@RequestBody Payment payment);
+    }
+
     @RestController
-    static class Controller {
+    static class Controller implements Generated {
 
         private final JdbcTemplate jdbc;
         private final Orders orders;
@@ -91,6 +99,19 @@ class IdempotentRequestTest {
         ResponseEntity<String> fails(@RequestBody Payment payment) {
             int number = effect(payment.id());
             return number % 2 == 1 ? ResponseEntity.status(503).body("down") : ResponseEntity.ok("up " + number);
+        }
+
+        @PostMapping("/stored")
+        @IdempotentRequest(record = OnceRecord.STORE_AT_LEAST_ONCE)
+        ResponseEntity<Integer> stored(@RequestBody Payment payment) {
+            int number = RUNS.incrementAndGet();
+            return ResponseEntity.status(number == 1 ? 503 : 200).body(number);
+        }
+
+        @Override
+        @IdempotentRequest
+        public int generated(Payment payment) {
+            return effect(payment.id());
         }
 
         @PostMapping("/callbacks")
@@ -261,6 +282,22 @@ class IdempotentRequestTest {
         assertThat(send("/fails", 7, "Idempotency-Key", key).body()).isEqualTo("up 2");
         assertThat(send("/fails", 7, "Idempotency-Key", key).body()).isEqualTo("up 2");
         assertThat(effects()).isEqualTo(1);
+    }
+
+    @Test
+    void the_record_may_be_in_the_store_of_the_locks() throws Exception {
+        assertThat(send("/stored", 7, "Idempotency-Key", key).statusCode()).isEqualTo(503);
+        assertThat(send("/stored", 7, "Idempotency-Key", key).body()).isEqualTo("2");
+        HttpResponse<String> repeated = send("/stored", 7, "Idempotency-Key", key);
+        assertThat(repeated.body()).isEqualTo("2");
+        assertThat(repeated.headers().firstValue("Idempotent-Replayed")).contains("true");
+        refused(send("/stored", 8, "Idempotency-Key", key), 422, "another request");
+    }
+
+    @Test
+    void a_body_that_an_interface_declares_is_compared() throws Exception {
+        assertThat(send("/generated", 7, "Idempotency-Key", key).body()).isEqualTo("1");
+        refused(send("/generated", 8, "Idempotency-Key", key), 422, "another request");
     }
 
     @Test
