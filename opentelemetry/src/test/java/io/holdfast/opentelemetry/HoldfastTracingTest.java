@@ -67,6 +67,7 @@ class HoldfastTracingTest {
         try (locks) {
             Lease held = locks.acquire("page");
             CompletableFuture<Lease> next = locks.acquireAsync("page").toCompletableFuture();
+            Thread.sleep(20); // a wait of less than 5 ms makes no span
             held.release();
             assertThat(next.get(60, TimeUnit.SECONDS).isValid()).isTrue();
         }
