@@ -220,7 +220,7 @@ class EnsembleTest {
         Duration most = Duration.ofSeconds(8);
         for (int i = 0; i < 20; i++) {
             assertThat(lease.remaining()).isPositive().isLessThanOrEqualTo(most);
-            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(150));
+            Thread.sleep(150);
         }
         lease.release();
     }
@@ -243,7 +243,7 @@ class EnsembleTest {
             }
             assertThat(valid).isTrue();
             assertThat(passedOn).isFalse();
-            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(100));
+            Thread.sleep(100);
         }
         Lease next = waiting.get(40, TimeUnit.SECONDS);
         assertThat(lease.isValid()).isFalse();
@@ -257,7 +257,7 @@ class EnsembleTest {
         Lease lease = one.acquire(name);
         AtomicBoolean lost = new AtomicBoolean();
         lease.onLost(() -> lost.set(true));
-        LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(300));
+        Thread.sleep(300);
         assertThat(client().forceRelease(name)).isTrue();
         // The next renewal is ten seconds and more away.
         await().atMost(Duration.ofSeconds(10)).untilTrue(lost);

@@ -56,7 +56,7 @@ class PermitsTest {
         dies.onLost(() -> lost.set(true));
         CompletableFuture<Lease> waiting =
                 client().permits("dies", 3).weight(2).acquireAsync().toCompletableFuture();
-        LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(300));
+        Thread.sleep(300);
         assertThat(waiting).isNotDone();
 
         ServerSide.closeSession(servers, sessionOf(dies));
@@ -132,7 +132,7 @@ class PermitsTest {
                 client().permits("lowered", 2).acquireAsync().toCompletableFuture();
         held.get(0).release();
         held.get(1).release();
-        LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(500));
+        Thread.sleep(500);
         assertThat(fewer).isNotDone();
         // It is before this one, which would have room.
         assertThat(one.permits("lowered", 4).tryAcquire(LockOptions.defaults())).isEmpty();

@@ -48,14 +48,14 @@ class ReadWriteTest {
         Lease first = one.acquireRead("catalog");
         Lease second = two.acquireRead("catalog");
         CompletableFuture<Lease> writer = two.acquireWriteAsync("catalog").toCompletableFuture();
-        LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(300));
+        Thread.sleep(300);
         List<CompletableFuture<Lease>> later = new ArrayList<>();
         for (int i = 0; i < 10; i++) {
             later.add((i % 2 == 0 ? one : two).acquireReadAsync("catalog").toCompletableFuture());
         }
         assertThat(one.tryAcquireRead("catalog")).isEmpty();
         first.release();
-        LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(300));
+        Thread.sleep(300);
         assertThat(writer).isNotDone();
         second.release();
         Lease written = writer.get(40, TimeUnit.SECONDS);

@@ -17,7 +17,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
 import org.apache.zookeeper.ZooKeeper;
 import org.junit.jupiter.api.AfterAll;
@@ -176,7 +175,7 @@ class RequestCountTest {
             try (Lease lease = client.permits("wanted-by-" + size, 2).acquire()) {
                 int number = grants.incrementAndGet();
                 lease.ensureValid();
-                LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(2));
+                Thread.sleep(2);
                 return number;
             }
         });
@@ -250,10 +249,10 @@ class RequestCountTest {
                         client.acquireAsync("kept").thenAccept(Lease::release).toCompletableFuture())
                 .toList();
         await().until(() -> all.get(0).inspect("kept").waitingClients() == 7);
-        LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(200));
+        Thread.sleep(200);
         long before = received();
         long began = System.nanoTime();
-        LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(3_500));
+        Thread.sleep(3_500);
         long packets = received() - before;
         double seconds = (System.nanoTime() - began) / 1e9;
         assertThat(packets / seconds).isLessThan(4);

@@ -23,7 +23,6 @@ import java.util.UUID;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.ZooDefs;
@@ -219,9 +218,9 @@ class ZooKeeperFaultTest {
                     new byte[0],
                     ZooDefs.Ids.CREATOR_ALL_ACL,
                     CreateMode.EPHEMERAL_SEQUENTIAL);
-            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(500));
+            Thread.sleep(500);
             long before = received();
-            LockSupport.parkNanos(TimeUnit.SECONDS.toNanos(2));
+            Thread.sleep(2_000);
             assertThat(received() - before).isLessThan(50);
             assertThat(get(store.inspect(name)).holder()).isEqualTo("c1:1");
         } finally {
