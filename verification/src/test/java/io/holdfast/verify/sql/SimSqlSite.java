@@ -213,6 +213,11 @@ public final class SimSqlSite implements SimSite {
         troubles.takeTurns();
     }
 
+    /** Half of the statements are executed a second time soon. */
+    void executeTwice() {
+        troubles.executeTwice();
+    }
+
     @Override
     public void heal() {
         troubles.becomeFine();

@@ -149,7 +149,7 @@ final class SimStatements {
             statement.waitFor(inserting);
         }
         long first = switch (bug) {
-            case MADE_ROW_HAS_VERSION_0 -> 0;
+            case MADE_ROWS_HAVE_VERSION_1 -> 1;
             case VERSION_OF_THE_CLIENT -> version;
             default -> version + database.random.nextLong(1L << 53);
         };

@@ -63,6 +63,11 @@ final class SimTroubles {
         stepNanosMax = 2_000_000;
     }
 
+    void executeTwice() {
+        duplicates = 0.5;
+        duplicateNanosMax = 20_000_000;
+    }
+
     void becomeFine() {
         cuts = 0;
         duplicates = 0;

@@ -20,8 +20,8 @@ public enum SqlBug {
     ENTRY_STAYS_AFTER_ITS_GRANT,
     /** A take has no time after which it is refused. */
     LATE_TAKE,
-    /** A made row has version 0. */
-    MADE_ROW_HAS_VERSION_0,
+    /** All made rows have the same version. With 0 it shows less often: a command locks such a row before its write. */
+    MADE_ROWS_HAVE_VERSION_1,
     /** A make that is executed twice makes the same version twice. */
     VERSION_OF_THE_CLIENT,
     /** What was made is written without being read. */

@@ -53,13 +53,9 @@ class SqlSimulationTest extends SimulationSuite {
     @ParameterizedTest(name = "{0}")
     @EnumSource(
             names = {
-                "MADE_ROW_HAS_VERSION_0",
-                "VERSION_OF_THE_CLIENT",
                 "WRITE_AFTER_MAKE",
                 "PURGE_BY_KEYS",
-                "RENEWAL_OF_ANY_HOLDER",
                 "UNCONFIRMED_COMMIT_COUNTS",
-                "MESSAGE_BEFORE_THE_COMMIT",
                 "RELEASE_IGNORES_THE_QUEUE",
                 "TAKE_NEED_NOT_BE_SYNCED"
                 // The others: see SqlScheduleTest.
