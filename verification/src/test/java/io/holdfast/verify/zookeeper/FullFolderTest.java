@@ -90,7 +90,7 @@ class FullFolderTest {
                 lease.ensureValid();
                 most.accumulateAndGet(inside.incrementAndGet(), Math::max);
                 try {
-                    Thread.sleep(1);
+                    Thread.sleep(5); // long enough that two meet in thirty rounds
                 } finally {
                     inside.decrementAndGet();
                 }
