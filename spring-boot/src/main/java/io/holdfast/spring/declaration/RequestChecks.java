@@ -5,6 +5,7 @@ import static io.holdfast.spring.declaration.MethodChecks.refuseIf;
 import java.lang.reflect.Method;
 import java.lang.reflect.Type;
 import java.util.List;
+import java.util.stream.Stream;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.core.ResolvableType;
 import org.springframework.core.annotation.MergedAnnotations;
@@ -15,9 +16,10 @@ import org.springframework.util.ClassUtils;
  * Refuses methods whose answer cannot be stored, or whose request cannot be compared. By names: Spring MVC and WebFlux
  * may be absent.
  */
-final class RequestChecks {
+public final class RequestChecks {
 
     private static final String BODY = "org.springframework.web.bind.annotation.ResponseBody";
+
     /** The filter that shows the requests of WebFlux to the calls. */
     private static final String EXCHANGES = "holdfastExchangeFilter";
 
@@ -38,6 +40,13 @@ final class RequestChecks {
             "org.springframework.core.io.buffer.DataBuffer");
 
     private RequestChecks() {}
+
+    /** Returns the names of all types that are looked for, which a native image has to know. */
+    public static List<String> typesLookedFor() {
+        return Stream.of(List.of(BODY, ENTITY), PAST_THE_RESULT, NOT_COMPARED)
+                .flatMap(List::stream)
+                .toList();
+    }
 
     static void check(
             Method method,

@@ -5,9 +5,11 @@ import io.holdfast.spring.IdempotentRequest;
 import io.holdfast.spring.declaration.Expressions;
 import io.holdfast.spring.declaration.LockedRoot;
 import io.holdfast.spring.declaration.OperationReader;
+import io.holdfast.spring.declaration.RequestChecks;
 import java.lang.reflect.Method;
 import java.util.Arrays;
 import java.util.List;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aot.hint.BindingReflectionHintsRegistrar;
 import org.springframework.aot.hint.MemberCategory;
@@ -25,21 +27,12 @@ import org.springframework.util.ReflectionUtils;
  */
 final class LockedHints implements BeanRegistrationAotProcessor {
 
-    /** By {@link io.holdfast.spring.call.OnceCalls} and the checks of requests. */
+    /** By {@link io.holdfast.spring.call.OnceCalls}. */
     private static final List<String> LOOKED_FOR = List.of(
             "io.holdfast.jdbc.JdbcOnce",
             "org.springframework.jdbc.datasource.DataSourceUtils",
             "tools.jackson.databind.json.JsonMapper",
-            "com.fasterxml.jackson.databind.ObjectMapper",
-            "org.springframework.web.bind.annotation.ResponseBody",
-            "org.springframework.http.HttpEntity",
-            "org.springframework.web.multipart.MultipartFile",
-            "jakarta.servlet.ServletResponse",
-            "jakarta.servlet.http.Part",
-            "org.springframework.http.server.reactive.ServerHttpResponse",
-            "org.springframework.web.server.ServerWebExchange",
-            "org.springframework.http.codec.multipart.Part",
-            "org.springframework.core.io.buffer.DataBuffer");
+            "com.fasterxml.jackson.databind.ObjectMapper");
 
     @Override
     public @Nullable BeanRegistrationAotContribution processAheadOfTime(RegisteredBean bean) {
@@ -73,6 +66,8 @@ final class LockedHints implements BeanRegistrationAotProcessor {
         BindingReflectionHintsRegistrar json = new BindingReflectionHintsRegistrar();
         json.registerReflectionHints(hints, method.getGenericReturnType());
         json.registerReflectionHints(hints, method.getGenericParameterTypes());
-        LOOKED_FOR.forEach(name -> hints.registerTypeIfPresent(LockedHints.class.getClassLoader(), name));
+        Stream.of(LOOKED_FOR, RequestChecks.typesLookedFor())
+                .flatMap(List::stream)
+                .forEach(name -> hints.registerTypeIfPresent(LockedHints.class.getClassLoader(), name));
     }
 }
