@@ -15,8 +15,6 @@ final class H2Table extends NameKeyTable {
 
     private static final String DUPLICATE_KEY = "23505";
 
-    private final String columns = columns("0");
-
     private final String take = "SELECT base, " + micros(now())
             + " FROM FINAL TABLE (UPDATE holdfast_lock SET base = GREATEST(base + 1, " + ticks()
             + "), holder = ?, ends = DATEADD(MILLISECOND, ?, " + now() + "), lease = ?, settings = 0, contended = 0,"
@@ -29,12 +27,10 @@ final class H2Table extends NameKeyTable {
             + " holder = ? AND settings <= ? AND ends > " + now() + ")";
 
     H2Table() {
-        super("CURRENT_TIMESTAMP(6)", "DATEADD(MICROSECOND, ?, TIMESTAMP WITH TIME ZONE '1970-01-01 00:00:00+00')");
-    }
-
-    @Override
-    String columns() {
-        return columns;
+        super(
+                "CURRENT_TIMESTAMP(6)",
+                "DATEADD(MICROSECOND, ?, TIMESTAMP WITH TIME ZONE '1970-01-01 00:00:00+00')",
+                "0");
     }
 
     @Override

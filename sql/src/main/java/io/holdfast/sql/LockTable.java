@@ -77,8 +77,9 @@ abstract class LockTable {
     abstract @Nullable Row readLocked(Link link, String key) throws SQLException;
 
     /**
-     * Writes a row if it has still the version that was read, and is not late. On PostgreSQL also only on the server that
-     * was read.
+     * Writes a row if it has still the version that was read, on the server that was read, and is not late. A proxy may
+     * send a write to another server than the read: that one has another clock, and may have given the same version to
+     * another change.
      *
      * @param messages sent with the commit, if this database can
      */

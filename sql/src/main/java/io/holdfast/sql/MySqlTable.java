@@ -24,8 +24,11 @@ final class MySqlTable extends NameKeyTable {
 
     private static final String EPOCH = "TIMESTAMP'1970-01-01 00:00:00.000000'";
 
-    /** By a hash, since the names of servers are texts. Servers that replicate each other have different numbers. */
-    private final String columns = columns("CRC32(CONCAT(@@hostname, ':', @@port, ':', @@server_id))");
+    /**
+     * By a hash, since the names of servers are texts. Servers that replicate each other have different ids, and so
+     * different hashes but for one case in 4 billion. A replica computes none: with READ COMMITTED it receives rows.
+     */
+    private static final String MARK = "CRC32(CONCAT(@@hostname, ':', @@port, ':', @@server_id))";
 
     private final String take = "UPDATE holdfast_lock SET base = LAST_INSERT_ID(GREATEST(base + 1, " + ticks()
             + ")), holder = ?, ends = " + later("?") + ", lease = ?, settings = 0, contended = 0,"
@@ -49,12 +52,7 @@ final class MySqlTable extends NameKeyTable {
             + "), h.settings = GREATEST(h.settings, l.seq), h.version = h.version + 1";
 
     MySqlTable() {
-        super("UTC_TIMESTAMP(6)", "TIMESTAMPADD(MICROSECOND, ?, " + EPOCH + ")");
-    }
-
-    @Override
-    String columns() {
-        return columns;
+        super("UTC_TIMESTAMP(6)", "TIMESTAMPADD(MICROSECOND, ?, " + EPOCH + ")", MARK);
     }
 
     @Override
@@ -113,7 +111,7 @@ final class MySqlTable extends NameKeyTable {
     Map<String, Row> readAll(Link link, List<String> keys) throws SQLException {
         return byKey(
                 link,
-                "SELECT lock_key, " + columns + " FROM holdfast_lock WHERE lock_key IN (?"
+                "SELECT lock_key, " + columns() + " FROM holdfast_lock WHERE lock_key IN (?"
                         + ", ?".repeat(keys.size() - 1) + ")",
                 keys.toArray());
     }

@@ -13,21 +13,30 @@ abstract class NameKeyTable extends LockTable {
 
     private final String now;
     private final String instant;
+    private final String columns;
     private final String write;
     private final String release;
 
     /**
      * @param now as {@link #now} returns it
      * @param instant as {@link #instant} returns it
+     * @param mark the expression of a number that tells the server from others
      */
-    NameKeyTable(String now, String instant) {
+    NameKeyTable(String now, String instant, String mark) {
         this.now = now;
         this.instant = instant;
+        this.columns = columns(mark);
         this.write = "UPDATE holdfast_lock SET base = ?, holder = ?, ends = " + instant
                 + ", settings = ?, lease = ?, queue = ?, holders = ?, contended = ?, version = version + 1"
-                + " WHERE lock_key = ? AND base = ? AND version = ? AND " + now + " <= " + instant;
+                + " WHERE lock_key = ? AND base = ? AND version = ? AND " + now + " <= " + instant
+                + " AND " + mark + " = ?";
         this.release = "UPDATE holdfast_lock SET holder = '', ends = " + now + ", version = version + 1 WHERE"
                 + " lock_key = ? AND base = ? AND holder = ? AND queue = '' AND ends > " + now;
+    }
+
+    @Override
+    final String columns() {
+        return columns;
     }
 
     @Override
@@ -44,15 +53,12 @@ abstract class NameKeyTable extends LockTable {
     @Nullable
     final Row readLocked(Link link, String key) throws SQLException {
         return link.first(
-                "SELECT " + columns() + " FROM holdfast_lock WHERE lock_key = ? FOR UPDATE",
+                "SELECT " + columns + " FROM holdfast_lock WHERE lock_key = ? FOR UPDATE",
                 result -> row(result, 1),
                 key);
     }
 
-    /**
-     * Sends nothing: other clients look at the rows. Does not compare the server's mark, as a replica that repeats
-     * statements would find its own there, and change nothing.
-     */
+    /** Sends nothing: other clients look at the rows. */
     @Override
     final Written write(Link link, String key, Row before, Row.Change after, List<NameMessage> messages, boolean pool)
             throws SQLException {
@@ -69,7 +75,8 @@ abstract class NameKeyTable extends LockTable {
                 key,
                 before.base(),
                 before.version(),
-                before.notAfterMicros());
+                before.notAfterMicros(),
+                before.mark());
         return Written.of(changed > 0);
     }
 

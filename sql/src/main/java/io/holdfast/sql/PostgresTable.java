@@ -95,10 +95,6 @@ final class PostgresTable extends LockTable {
     private final String values = " holder = ?, ends = " + instant()
             + ", settings = ?, lease = ?, queue = ?, holders = ?, contended = ?, version = h.version + 1 FROM ";
 
-    /**
-     * A pooler may send a write to another server than the read: that one has another clock, and may have given the same
-     * version to another change.
-     */
     private final String asRead = " WHERE h.lock_key = ? AND h.base = ? AND h.version = ? AND h.base = l.base AND"
             + " clock_timestamp() <= " + instant() + " AND l.mark = ?";
 

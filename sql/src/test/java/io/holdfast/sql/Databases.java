@@ -79,9 +79,9 @@ final class Databases {
     }
 
     /** Starts a MySQL of the test's own, which it may kill. Skips the test where there is none. */
-    static MariaDbServer ownMySql() {
+    static MariaDbServer ownMySql(String... settings) {
         try {
-            return MariaDbServer.startMySql();
+            return MariaDbServer.startMySql(settings);
         } catch (IOException e) {
             return abort("MySQL does not start on this machine: " + e.getMessage());
         } catch (InterruptedException e) {

@@ -311,17 +311,6 @@ class PostgresTableTest extends TableTest {
         assertThat(row.holder()).isEqualTo("hf-a:1");
     }
 
-    /** A pooler may have another server by then, whose clock is another one. */
-    @Test
-    void aRowThatAnotherServerHasToldIsNotWritten() throws SQLException {
-        table.make(link, key, "name", 5);
-        Row read = read();
-        Row elsewhere = onServer(read, read.mark() + 1);
-        assertThat(write(elsewhere, hold(elsewhere, "hf-a:1"))).isFalse();
-        assertThat(write(elsewhere, ended(elsewhere, elsewhere.nowMicros()))).isFalse();
-        assertThat(write(read, hold(read, "hf-a:1"))).isTrue();
-    }
-
     /** A guard locks the key of the row: renewals and releases pass it, the next hold does not, and nothing waits. */
     @Test
     void aLockOnTheKeyKeepsOutOnlyTheNextHold() throws SQLException {

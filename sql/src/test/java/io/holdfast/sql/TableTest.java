@@ -94,6 +94,17 @@ abstract class TableTest {
         assertThat(take("hf-a:1")).isPositive();
     }
 
+    /** A proxy may have another server by then, whose clock is another one. */
+    @Test
+    void aRowThatAnotherServerHasToldIsNotWritten() throws SQLException {
+        table.make(link, key, "name", 5);
+        Row read = read();
+        Row elsewhere = onServer(read, read.mark() + 1);
+        assertThat(write(elsewhere, hold(elsewhere, "hf-a:1"))).isFalse();
+        assertThat(write(elsewhere, ended(elsewhere, elsewhere.nowMicros()))).isFalse();
+        assertThat(write(read, hold(read, "hf-a:1"))).isTrue();
+    }
+
     /** The end is that of the decision, so a grant that is written late lasts no longer than it was promised. */
     @Test
     void aWriteThatComesLateGrantsNoMoreOrNothing() throws SQLException {

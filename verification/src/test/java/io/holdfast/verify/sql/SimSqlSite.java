@@ -59,7 +59,7 @@ public final class SimSqlSite implements SimSite {
         troubles = new SimTroubles(random, calm);
         Season drawn = Season.values()[random.nextInt(Season.values().length)];
         season = chosen != null ? chosen : simulation.calm ? Season.MIXED : drawn;
-        boolean plain = season != Season.POOLER && random.nextInt(3) == 0;
+        boolean plain = random.nextInt(3) == 0;
         notifies = season != Season.POOLER && !plain && random.nextInt(4) != 0;
         database = new SimDatabase(simulation, random.split(), troubles, plain, season == Season.POOLER, bug);
         if (season == Season.PURGES) {

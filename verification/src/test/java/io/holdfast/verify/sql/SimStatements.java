@@ -207,7 +207,7 @@ final class SimStatements {
             database.send(notes);
         }
         SimDatabase.Version version = asRead(statement, key, before);
-        boolean elsewhere = !database.plain && mark != database.mark() && bug != SqlBug.WRITTEN_ON_ANOTHER_SERVER;
+        boolean elsewhere = mark != database.mark() && bug != SqlBug.WRITTEN_ON_ANOTHER_SERVER;
         if (version == null || elsewhere) {
             return missed(statement, key, before.base());
         }
