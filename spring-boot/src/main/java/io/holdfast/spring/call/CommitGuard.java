@@ -19,6 +19,7 @@ public final class CommitGuard implements TransactionExecutionListener, BeanPost
     public void beforeCommit(TransactionExecution transaction) {
         HeldLeases.ensureValid();
         LeaderThreads.ensureValid();
+        CommitBegun.mark();
     }
 
     @Override

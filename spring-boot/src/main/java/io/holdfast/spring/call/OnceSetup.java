@@ -6,6 +6,7 @@ import io.holdfast.jdbc.JdbcOnce;
 import io.holdfast.spring.declaration.LockedDefinitionException;
 import io.holdfast.spring.declaration.LockedOperation;
 import io.holdfast.spring.declaration.Once;
+import java.lang.reflect.Method;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
@@ -14,6 +15,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.NoSuchBeanDefinitionException;
 import org.springframework.beans.factory.annotation.BeanFactoryAnnotationUtils;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.beans.factory.config.EmbeddedValueResolver;
 import org.springframework.core.env.Environment;
 import org.springframework.jdbc.datasource.DataSourceUtils;
 import org.springframework.transaction.PlatformTransactionManager;
@@ -24,6 +26,8 @@ import org.springframework.transaction.annotation.AnnotationTransactionAttribute
 import org.springframework.transaction.interceptor.TransactionAttribute;
 import org.springframework.transaction.support.DefaultTransactionDefinition;
 import org.springframework.transaction.support.ResourceTransactionManager;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+import org.springframework.util.ReflectionUtils;
 import org.springframework.util.StringUtils;
 
 /** Finds what work that is done once needs, and refuses the start without it. */
@@ -51,8 +55,9 @@ final class OnceSetup {
     }
 
     OnceCalls.Work work() {
-        TransactionAttribute own = new AnnotationTransactionAttributeSource(false)
-                .getTransactionAttribute(operation.method(), rules.targetClass());
+        AnnotationTransactionAttributeSource attributes = new AnnotationTransactionAttributeSource(false);
+        attributes.setEmbeddedValueResolver(new EmbeddedValueResolver(beans));
+        TransactionAttribute own = attributes.getTransactionAttribute(operation.method(), rules.targetClass());
         TransactionDefinition definition = definition(own);
         PlatformTransactionManager manager = manager(own);
         DataSource source = source(manager);
@@ -124,6 +129,11 @@ final class OnceSetup {
                 && resources.getResourceFactory() instanceof DataSource own) {
             return own;
         }
+        Method getter = ReflectionUtils.findMethod(manager.getClass(), "getDataSource");
+        if (getter != null && ReflectionUtils.invokeMethod(getter, manager) instanceof DataSource own) {
+            // Of JPA: several databases have one manager each.
+            return own;
+        }
         DataSource only = beans.getBeanProvider(DataSource.class).getIfUnique();
         if (only == null) {
             throw refused(
@@ -138,14 +148,11 @@ final class OnceSetup {
         TransactionStatus status = null;
         try {
             status = manager.getTransaction(new DefaultTransactionDefinition());
+            requireIncluded(source, manager, operation);
             Connection connection = DataSourceUtils.getConnection(source);
             try {
                 if (connection.getAutoCommit()) {
-                    throw refused(
-                            "a transaction of its " + manager.getClass().getSimpleName()
-                                    + " does not include the connections of the DataSource, so key and effects would not"
-                                    + " be committed together",
-                            "transactionManager = the one of the DataSource");
+                    throw notIncluded(manager, operation);
                 }
                 once.requireTable(connection);
             } finally {
@@ -166,6 +173,26 @@ final class OnceSetup {
                 manager.rollback(status);
             }
         }
+    }
+
+    /**
+     * Refuses a transaction that binds its connections, and none of this DataSource. Whether a connection commits by
+     * itself does not tell: a pool may say no for all of them.
+     */
+    static void requireIncluded(DataSource source, PlatformTransactionManager manager, LockedOperation operation) {
+        if (manager instanceof ResourceTransactionManager && !TransactionSynchronizationManager.hasResource(source)) {
+            throw notIncluded(manager, operation);
+        }
+    }
+
+    private static LockedDefinitionException notIncluded(
+            PlatformTransactionManager manager, LockedOperation operation) {
+        return new LockedDefinitionException(
+                operation.place(),
+                "a transaction of its " + manager.getClass().getSimpleName()
+                        + " does not include the connections of the DataSource, so key and effects would not be"
+                        + " committed together",
+                "transactionManager = the one of the DataSource");
     }
 
     private LockedDefinitionException tableRefused(IllegalStateException e) {

@@ -20,6 +20,9 @@ import org.springframework.jdbc.support.SQLExceptionSubclassTranslator;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.TransactionStatus;
+import org.springframework.transaction.support.DefaultTransactionDefinition;
+import org.springframework.transaction.support.ResourceTransactionManager;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
  * Does the work of one method once for each key: the key, the result and the effects of the method are in one
@@ -107,9 +110,14 @@ record OnceTransaction(
     /** Returns what is stored for the key when the transaction has ended. */
     private @Nullable String commit(String key, String fingerprint, OnceCalls.Method method, Ran here)
             throws Throwable {
-        TransactionStatus status = manager.getTransaction(definition);
+        TransactionStatus status = manager.getTransaction(CommitBegun.isBefore() ? definition : outsideOfCaller());
         String stored;
         try {
+            if (!status.isNewTransaction() && TransactionSynchronizationManager.isCurrentTransactionReadOnly()) {
+                throw new IllegalStateException(operation.place()
+                        + " is called inside a read-only transaction, in which JPA does not write its work (expected: a"
+                        + " call outside of it, or readOnly = false)");
+            }
             stored = inTransaction(key, fingerprint, method, here);
         } catch (Throwable e) {
             rollBack(status, e);
@@ -117,6 +125,18 @@ record OnceTransaction(
         }
         manager.commit(status);
         return stored;
+    }
+
+    /** Returns the transaction of a call whose caller has none, or one that has ended: its callbacks still see it. */
+    private TransactionDefinition outsideOfCaller() {
+        if (!(manager instanceof ResourceTransactionManager)
+                && !TransactionSynchronizationManager.isActualTransactionActive()) {
+            // Another program may have begun one of JTA.
+            return definition;
+        }
+        DefaultTransactionDefinition own = new DefaultTransactionDefinition(definition);
+        own.setPropagationBehavior(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
+        return own;
     }
 
     @Override
@@ -144,6 +164,7 @@ record OnceTransaction(
 
     private @Nullable String inTransaction(String key, String fingerprint, OnceCalls.Method method, Ran here)
             throws Throwable {
+        OnceSetup.requireIncluded(source, manager, operation);
         Connection connection = DataSourceUtils.getConnection(source);
         try {
             return once.<RuntimeException>run(connection, key, fingerprint, inside -> {

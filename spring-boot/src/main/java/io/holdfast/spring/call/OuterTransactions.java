@@ -107,12 +107,19 @@ final class OuterTransactions {
         private static final boolean JDBC = ClassUtils.isPresent(
                 "org.springframework.jdbc.datasource.ConnectionHolder", OuterTransactions.class.getClassLoader());
 
-        private static final TransactionAttributeSource ATTRIBUTES = new AnnotationTransactionAttributeSource(false);
+        private static final TransactionAttributeSource ATTRIBUTES = attributes();
+
+        /** Only the propagation is read, so a number stands for each placeholder. */
+        private static TransactionAttributeSource attributes() {
+            AnnotationTransactionAttributeSource source = new AnnotationTransactionAttributeSource(false);
+            source.setEmbeddedValueResolver(placeholder -> "-1");
+            return source;
+        }
 
         private Transactions() {}
 
         static boolean isActive() {
-            return TransactionSynchronizationManager.isActualTransactionActive();
+            return CommitBegun.isBefore();
         }
 
         /** Returns whether the method runs outside the transaction of its caller, and so does not read in it. */

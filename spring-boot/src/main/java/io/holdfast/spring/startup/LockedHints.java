@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aot.hint.BindingReflectionHintsRegistrar;
+import org.springframework.aot.hint.ExecutableMode;
 import org.springframework.aot.hint.MemberCategory;
 import org.springframework.aot.hint.ReflectionHints;
 import org.springframework.beans.factory.aot.BeanRegistrationAotContribution;
@@ -69,5 +70,9 @@ final class LockedHints implements BeanRegistrationAotProcessor {
         Stream.of(LOOKED_FOR, RequestChecks.typesLookedFor())
                 .flatMap(List::stream)
                 .forEach(name -> hints.registerTypeIfPresent(LockedHints.class.getClassLoader(), name));
+        hints.registerTypeIfPresent(
+                LockedHints.class.getClassLoader(),
+                "org.springframework.orm.jpa.JpaTransactionManager",
+                type -> type.withMethod("getDataSource", List.of(), ExecutableMode.INVOKE));
     }
 }

@@ -31,6 +31,8 @@ import org.springframework.transaction.annotation.Propagation;
 import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.support.AbstractPlatformTransactionManager;
 import org.springframework.transaction.support.DefaultTransactionStatus;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /** A lock that is acquired inside a transaction whose snapshot may be older than the lock. */
@@ -52,7 +54,7 @@ class OuterTransactionTest {
         public void again() {}
 
         @Locked("audit")
-        @Transactional(propagation = Propagation.REQUIRES_NEW)
+        @Transactional(propagation = Propagation.REQUIRES_NEW, timeoutString = "${seconds:20}")
         public void apart() {}
     }
 
@@ -149,6 +151,26 @@ class OuterTransactionTest {
                 assertThat(log.lines()).hasSize(2);
                 assertThat(context.getBean(Asked.class).times).hasValue(1);
             }
+        });
+    }
+
+    /** Spring still shows the transaction as active, but what is read then is not in its snapshot. */
+    @Test
+    void there_is_no_word_in_the_callbacks_after_the_commit() {
+        application.withPropertyValues("holdfast.outer-transaction=refuse").run(context -> {
+            Refunds refunds = context.getBean(Refunds.class);
+            AtomicInteger calls = new AtomicInteger();
+            outer(
+                    context,
+                    TransactionDefinition.ISOLATION_REPEATABLE_READ,
+                    () -> TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+                        @Override
+                        public void afterCommit() {
+                            refunds.again();
+                            calls.incrementAndGet();
+                        }
+                    }));
+            assertThat(calls).hasValue(1);
         });
     }
 

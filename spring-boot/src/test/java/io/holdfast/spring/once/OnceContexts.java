@@ -17,7 +17,7 @@ import org.springframework.transaction.annotation.EnableTransactionManagement;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /** Contexts with a database of their own and the application's ObjectMapper, on Boot 4 and Boot 3.5. */
-final class OnceContexts {
+public final class OnceContexts {
 
     private OnceContexts() {}
 
@@ -36,7 +36,7 @@ final class OnceContexts {
                 .withUserConfiguration(Transactions.class);
     }
 
-    static ApplicationContextRunner json(ApplicationContextRunner runner) {
+    public static ApplicationContextRunner json(ApplicationContextRunner runner) {
         return runner.withConfiguration(AutoConfigurations.of(Contexts.configurations(
                 "org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration",
                 "org.springframework.boot.autoconfigure.jackson.JacksonAutoConfiguration")));
