@@ -17,6 +17,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.core.env.Environment;
@@ -56,6 +57,8 @@ record OnceInStore(LockedOperation operation, OnceValues values, OnceCalls calls
         private final Lease lease;
         private final String fingerprint;
         private final String owner;
+
+        private final AtomicBoolean isOpen = new AtomicBoolean(true);
 
         private OnceOutcome outcome = OnceOutcome.FAILED;
 
@@ -109,10 +112,12 @@ record OnceInStore(LockedOperation operation, OnceValues values, OnceCalls calls
             return failure;
         }
 
-        /** Ends the call. */
+        /** Ends the call. A cancellation may come after its end. */
         void close() {
-            running.remove(owner);
-            calls.ended(lease.name(), outcome);
+            if (isOpen.compareAndSet(true, false)) {
+                running.remove(owner);
+                calls.ended(lease.name(), outcome);
+            }
         }
     }
 

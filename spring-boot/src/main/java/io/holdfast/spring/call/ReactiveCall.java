@@ -218,7 +218,9 @@ final class ReactiveCall {
                                     .flatMap(result -> mono(() -> attempt.keep(result.orElse(null)))
                                             .then(Mono.justOrEmpty(result))))
                     .onErrorMap(attempt::failed)
-                    .doFinally(signal -> attempt.close());
+                    // Before the subscriber learns of the end: it may call again under the same lease.
+                    .doOnTerminate(attempt::close)
+                    .doOnCancel(attempt::close);
         }
 
         /** What follows runs on the client's callback executor, not on a thread of the store. */
