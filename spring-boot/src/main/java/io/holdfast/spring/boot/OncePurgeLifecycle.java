@@ -5,6 +5,7 @@ import io.holdfast.jdbc.OncePurge;
 import io.holdfast.spi.DurationText;
 import io.holdfast.spring.call.OnceCalls;
 import java.time.Duration;
+import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.context.SmartLifecycle;
@@ -18,7 +19,9 @@ final class OncePurgeLifecycle implements SmartLifecycle {
     private final ObjectProvider<LockClient> client;
     private final Duration every;
 
-    private volatile @Nullable OncePurge running;
+    private final ReentrantLock state = new ReentrantLock();
+    private @Nullable OncePurge purge;
+    private volatile boolean isStarted;
 
     /** @param every zero for never */
     OncePurgeLifecycle(OnceCalls calls, ObjectProvider<LockClient> client, Duration every) {
@@ -34,23 +37,43 @@ final class OncePurgeLifecycle implements SmartLifecycle {
 
     @Override
     public void start() {
-        if (running == null && !every.isZero() && calls.isUsed()) {
-            running = OncePurge.start(every, client.getIfUnique(), calls::purge);
+        isStarted = true;
+        if (!every.isZero()) {
+            calls.whenUsed(this::begin);
+        }
+    }
+
+    /** A lazy bean comes with its first call. */
+    private void begin() {
+        state.lock();
+        try {
+            if (isStarted && purge == null) {
+                purge = OncePurge.start(every, client.getIfUnique(), calls::purge);
+            }
+        } finally {
+            state.unlock();
         }
     }
 
     @Override
     public void stop() {
-        OncePurge ending = running;
+        OncePurge ending;
+        state.lock();
+        try {
+            isStarted = false;
+            ending = purge;
+            purge = null;
+        } finally {
+            state.unlock();
+        }
         if (ending != null) {
-            running = null;
             ending.close();
         }
     }
 
     @Override
     public boolean isRunning() {
-        return running != null;
+        return isStarted;
     }
 
     /** Stops before the clients close. */

@@ -74,6 +74,7 @@ public final class OnceCalls {
     private final Map<LockedOperation, Boolean> declared = new ConcurrentHashMap<>();
     private final Set<Object> probed = ConcurrentHashMap.newKeySet();
     private final LazyBean<Meter> meter;
+    private volatile Runnable whenUsed = () -> {};
 
     public OnceCalls(ConfigurableListableBeanFactory beans) {
         this.beans = beans;
@@ -98,10 +99,12 @@ public final class OnceCalls {
         return probed.add(probe);
     }
 
-    /** Returns whether a method of the beans that were made so far keeps its keys in a table. */
-    public boolean isUsed() {
-        return declared.keySet().stream()
-                .anyMatch(operation -> !requireNonNull(operation.once()).isInStore());
+    /** Runs this when there is a method that keeps its keys in a table: perhaps now, and for each one that comes later. */
+    public void whenUsed(Runnable body) {
+        whenUsed = body;
+        if (works.values().stream().anyMatch(work -> work.table() != null)) {
+            body.run();
+        }
     }
 
     /** Deletes the keys that were kept for long enough, of all methods, and returns how many there were. */
@@ -132,6 +135,9 @@ public final class OnceCalls {
         if (known == null) {
             known = make(operation);
             works.put(operation, known);
+            if (known.table() != null) {
+                whenUsed.run();
+            }
         }
         return known;
     }

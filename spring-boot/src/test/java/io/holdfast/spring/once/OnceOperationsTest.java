@@ -29,6 +29,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Lazy;
 import org.springframework.jdbc.core.ConnectionCallback;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.AbstractDataSource;
@@ -55,6 +58,16 @@ class OnceOperationsTest {
         @Idempotent(name = "refund", key = "#id")
         public int refund(String id) {
             return jdbc.update("INSERT INTO effects VALUES (?)", id);
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class LazyPayments {
+
+        @Bean
+        @Lazy
+        Payments payments(JdbcTemplate jdbc) {
+            return new Payments(jdbc);
         }
     }
 
@@ -100,9 +113,14 @@ class OnceOperationsTest {
                         .isEqualTo("0 locked methods, 2 idempotent methods"));
     }
 
-    @Test
-    void keys_that_were_kept_for_long_enough_are_purged() {
-        context().withPropertyValues("holdfast.idempotent.purge-every=1s").run(started -> {
+    /** A lazy bean is not there when the purge could begin. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void keys_that_were_kept_for_long_enough_are_purged(boolean isLazy) {
+        ApplicationContextRunner context = OnceContexts.h2("operations" + id)
+                .withConfiguration(AutoConfigurations.of(HoldfastIdempotentAutoConfiguration.class));
+        context = isLazy ? context.withUserConfiguration(LazyPayments.class) : context.withBean(Payments.class);
+        context.withPropertyValues("holdfast.idempotent.purge-every=1s").run(started -> {
             Payments payments = started.getBean(Payments.class);
             payments.pay(id, 1);
             payments.refund(id);
