@@ -47,10 +47,18 @@ final class Databases {
 
     /** Starts a pooler of the test's own before that PostgreSQL. Skips the test where there is none. */
     static PgBouncer ownPgBouncer() {
+        return ownPgBouncer(URI.create(postgres().substring("jdbc:".length())).getPort());
+    }
+
+    /**
+     * Starts a pooler of the test's own. Skips the test where there is none.
+     *
+     * @param server the port of the PostgreSQL behind it
+     */
+    static PgBouncer ownPgBouncer(int server) {
         assumeTrue(PgBouncer.isInstalled(), "There is no PgBouncer (expected: HOLDFAST_PGBOUNCER=/path/to/pgbouncer)");
         try {
-            return PgBouncer.start(
-                    URI.create(postgres().substring("jdbc:".length())).getPort());
+            return PgBouncer.start(server);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         } catch (InterruptedException e) {
