@@ -118,8 +118,8 @@ final class Connecting {
         if (settings.kind() == SqlSettings.Kind.POSTGRESQL) {
             properties.setProperty("ApplicationName", program(context.title().replaceAll("[^\\x20-\\x7e]", "?")));
             properties.setProperty("tcpKeepAlive", "true");
-            properties.setProperty("connectTimeout", "2");
-            properties.setProperty("socketTimeout", "3");
+            properties.setProperty("connectTimeout", "" + SqlSettings.CONNECT_TIMEOUT.toSeconds());
+            properties.setProperty("socketTimeout", "" + SqlSettings.SOCKET_TIMEOUT.toSeconds());
             properties.setProperty("targetServerType", "primary");
             if (!withoutOptions) {
                 properties.setProperty(
@@ -131,8 +131,8 @@ final class Connecting {
             String title = context.title().replaceAll("[^A-Za-z0-9._-]", "-");
             properties.setProperty(
                     "connectionAttributes", "program_name:" + program(title).replace(':', '/'));
-            properties.setProperty("connectTimeout", "2000");
-            properties.setProperty("socketTimeout", "3000");
+            properties.setProperty("connectTimeout", "" + SqlSettings.CONNECT_TIMEOUT.toMillis());
+            properties.setProperty("socketTimeout", "" + SqlSettings.SOCKET_TIMEOUT.toMillis());
         }
         settings.given().addTo(properties);
         return properties;

@@ -313,6 +313,11 @@ final class SqlLockStore implements LockStore {
     }
 
     @Override
+    public Duration recovery() {
+        return parts.settings().recovery();
+    }
+
+    @Override
     public CompletionStage<StoreHealth> health(String name) {
         return inspect(name).thenApply(state -> {
             Map<String, Object> details = new LinkedHashMap<>();

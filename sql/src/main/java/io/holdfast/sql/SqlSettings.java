@@ -3,6 +3,7 @@ package io.holdfast.sql;
 import java.net.URI;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -65,6 +66,11 @@ record SqlSettings(
         }
     }
 
+    /** What the driver of a server is told, unless the URL has another time. */
+    static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(2);
+
+    static final Duration SOCKET_TIMEOUT = Duration.ofSeconds(3);
+
     private static final String EXPECTED =
             " (expected: jdbc:postgresql://host/database?user=…, jdbc:mysql://…, jdbc:mariadb://… or"
                     + " jdbc:h2:file:/path/locks;AUTO_SERVER=TRUE)";
@@ -82,6 +88,22 @@ record SqlSettings(
     @Override
     public String toString() {
         return shown;
+    }
+
+    /**
+     * Returns how long it takes to notice a dead connection, and to be answered on a new one. A waiter asks each second,
+     * and misses the answer. A host that hangs still accepts connections, so the first new one may get no answer, either:
+     * a second one may lead to another host at that address. It is connected, and answers. As with our own timeouts, also
+     * if the URL has others.
+     */
+    Duration recovery() {
+        return kind == Kind.H2
+                ? Duration.ZERO
+                : Duration.ofSeconds(1)
+                        .plus(SOCKET_TIMEOUT)
+                        .plus(CONNECT_TIMEOUT)
+                        .plus(CONNECT_TIMEOUT)
+                        .plus(SOCKET_TIMEOUT);
     }
 
     static SqlSettings parse(URI uri) {

@@ -1,6 +1,7 @@
 package io.holdfast.sql;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.awaitility.Awaitility.await;
 
 import io.holdfast.Lease;
@@ -143,6 +144,28 @@ abstract class FailingDatabase {
                 crew.awaitProgress();
                 kept.assertKept();
             }
+        }
+    }
+
+    /** A host that hangs accepts connections, so the first new one gets no answer, either. All settings are the defaults. */
+    @Test
+    void a_waiter_outlasts_a_host_that_hangs_and_a_new_connection_to_it() throws Exception {
+        String name = "hangs:" + UUID.randomUUID();
+        try (FaultProxy proxy = FaultProxy.to("127.0.0.1", port());
+                LockClient near = LockClient.connect(url());
+                LockClient waiting = LockClient.connect(url().replace(":" + port() + "/", ":" + proxy.port() + "/"))) {
+            Lease held = near.acquire(name);
+            CompletableFuture<Lease> wait = waiting.acquireAsync(name).toCompletableFuture();
+            Thread.sleep(1_000);
+            proxy.holdReplies(true);
+            // The next command fails within 4 s, and a connection that is made then within 2.5 s more.
+            Thread.sleep(6_500);
+            proxy.forgetAll();
+            proxy.holdReplies(false);
+            Thread.sleep(4_000);
+            assertThatCode(() -> wait.getNow(null)).doesNotThrowAnyException();
+            held.release();
+            wait.get(60, TimeUnit.SECONDS).release();
         }
     }
 

@@ -7,6 +7,7 @@ import io.holdfast.LockClient;
 import io.holdfast.spi.StoreException;
 import java.net.URI;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -108,5 +109,13 @@ class SqlSettingsTest {
                     .isInstanceOf(StoreException.class)
                     .hasMessage("jdbc:x needs the driver " + kind.artifact() + ", which is not on the class path");
         }
+    }
+
+    @Test
+    void aServerNeedsTimeToRecover() {
+        SqlSettings server = SqlSettings.parse(URI.create("jdbc:postgresql://db/app"));
+        assertThat(server.recovery()).isEqualTo(Duration.ofSeconds(11));
+        assertThat(SqlSettings.parse(URI.create("jdbc:h2:file:/locks")).recovery())
+                .isZero();
     }
 }
