@@ -79,10 +79,9 @@ final class Concatenation {
             if (content == null) {
                 throw new EvaluationException("the part " + toStringAST() + " is null");
             }
-            Object identity = Texts.findIdentity(content);
-            if (identity != null) {
-                throw new EvaluationException("the part " + toStringAST() + " is a "
-                        + identity.getClass().getName() + ", which has no toString() of its own");
+            String unstable = Texts.whyUnstable(content);
+            if (unstable != null) {
+                throw new EvaluationException("the part " + toStringAST() + " " + unstable);
             }
             return value.getValue() instanceof Optional<?> ? new TypedValue(content) : value;
         }

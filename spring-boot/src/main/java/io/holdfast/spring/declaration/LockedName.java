@@ -154,11 +154,11 @@ record LockedName(
         if (value instanceof Optional<?> optional) {
             return text(method, what, optional.orElse(null));
         }
-        Object identity = Texts.findIdentity(value);
-        if (identity != null) {
+        String unstable = Texts.whyUnstable(value);
+        if (unstable != null) {
             throw wrong(
                     method,
-                    what + " is a " + identity.getClass().getName() + ", which has no toString() of its own",
+                    what + " " + unstable,
                     "a value whose text is the same in every process, for example an id");
         }
         String text = value == null ? "" : value.toString();

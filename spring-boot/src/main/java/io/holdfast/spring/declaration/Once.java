@@ -37,11 +37,11 @@ public record Once(
         LockedName name = operation.names().get(0);
         String what = "fingerprint \"" + expression.getExpressionString() + "\"";
         Object value = name.value(operation.method(), what, expression, context);
-        Object identity = Texts.findIdentity(value);
-        if (identity != null) {
+        String unstable = Texts.whyUnstable(value);
+        if (unstable != null) {
             throw name.wrong(
                     operation.method(),
-                    what + " is a " + identity.getClass().getName() + ", which has no toString() of its own",
+                    what + " " + unstable,
                     "a value whose text is the same in every process, for example an amount");
         }
         return String.valueOf(value);

@@ -7,9 +7,13 @@ import io.holdfast.LocalLock;
 import io.holdfast.LockClient;
 import io.holdfast.spring.Locked;
 import io.holdfast.spring.boot.Contexts;
+import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -228,6 +232,28 @@ class KeysAndNamesTest {
             assertThatThrownBy(() -> work.object(new Object()))
                     .isInstanceOf(IllegalArgumentException.class)
                     .hasMessageContaining("no toString() of its own");
+        });
+    }
+
+    /** Each process would have a lock of its own. */
+    @Test
+    void a_part_whose_order_differs_between_processes_is_refused() {
+        run("order", work -> {
+            for (Object part : List.of(
+                    Set.of(1, 2),
+                    new HashSet<>(List.of("a", "b")),
+                    Map.of("a", 1, "b", 2),
+                    List.of(Set.of(1, 2)),
+                    Map.of("a", new Object()))) {
+                assertThatThrownBy(() -> work.object(part))
+                        .isInstanceOf(IllegalArgumentException.class)
+                        .hasMessageContaining("#object");
+            }
+            assertThatThrownBy(() -> work.object(Set.of(1, 2)))
+                    .hasMessageContaining("is a set in no order, so its text differs between processes");
+            assertThat(work.object(new TreeSet<>(Set.of(2, 1)))).hasSize(1);
+            assertThat(work.object(new LinkedHashSet<>(List.of(2, 1)))).hasSize(1);
+            assertThat(work.object(Map.of("a", 1))).hasSize(1);
         });
     }
 
