@@ -10,6 +10,7 @@ import java.lang.reflect.Parameter;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -163,7 +164,9 @@ record KeyTemplate(String place, List<Part> parts) {
         if (value instanceof Optional<?> optional) {
             value = optional.orElse(null);
         }
-        if (value instanceof Collection<?> || (value != null && value.getClass().isArray())) {
+        if (value instanceof Collection<?>
+                || value instanceof Map<?, ?>
+                || (value != null && value.getClass().isArray())) {
             throw unfit(part, "has several elements", "one value");
         }
         String text = value == null ? "" : value.toString();

@@ -11,9 +11,12 @@ import java.lang.reflect.Method;
 import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.Type;
 import java.time.Duration;
+import java.util.Collection;
 import java.util.HashSet;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -111,7 +114,22 @@ record Once(
         return all.toString();
     }
 
-    private String text(int index, Object argument) {
+    /** Sets and maps are sorted: equal ones may have another order in another process, as those of {@code Set.of} do. */
+    private String text(int index, @Nullable Object argument) {
+        if (argument instanceof Map<?, ?> map) {
+            return map.entrySet().stream()
+                    .map(entry -> text(index, entry.getKey()) + "=" + text(index, entry.getValue()))
+                    .sorted()
+                    .toList()
+                    .toString();
+        }
+        if (argument instanceof Collection<?> several) {
+            Stream<String> texts = several.stream().map(each -> text(index, each));
+            return (several instanceof Set ? texts.sorted() : texts).toList().toString();
+        }
+        if (argument == null) {
+            return "null";
+        }
         String text = argument.toString();
         if (argument.getClass().isArray() || KeyTemplate.isIdentity(argument, text)) {
             throw new IllegalArgumentException(

@@ -31,8 +31,12 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 import javax.sql.DataSource;
@@ -153,11 +157,36 @@ class IdempotentTest {
             runs++;
         }
 
+        @Transactional
+        @Idempotent(name = "several", key = "{0}")
+        void several(String id, Set<Integer> set, Map<String, Integer> map, List<Object> list) {
+            runs++;
+        }
+
         @Supports
         @Idempotent(name = "payment", key = "{id}")
         void outside(String id) {
             runs++;
         }
+    }
+
+    /** Their order may differ between processes. */
+    @Test
+    void equal_sets_and_maps_are_equal_in_any_order() {
+        Map<String, Integer> map = new LinkedHashMap<>(Map.of("a", 1));
+        map.put("b", 2);
+        Map<String, Integer> reversed = new LinkedHashMap<>(Map.of("b", 2));
+        reversed.put("a", 1);
+        run(payments -> {
+            payments.several("d", new LinkedHashSet<>(List.of(1, 2)), map, List.of("c", 3));
+            payments.several("d", new LinkedHashSet<>(List.of(2, 1)), reversed, List.of("c", 3));
+            assertThat(Payments.runs).isEqualTo(1);
+            assertThatThrownBy(() -> payments.several("d", Set.of(1, 2), map, List.of(3, "c")))
+                    .isInstanceOf(OnceConflictException.class);
+            assertThatThrownBy(() -> payments.several("e", Set.of(), map, List.of(new Object())))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("which has no toString() of its own");
+        });
     }
 
     @Test

@@ -15,6 +15,7 @@ import jakarta.inject.Inject;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CancellationException;
 import java.util.function.BiConsumer;
@@ -196,6 +197,7 @@ class LockedTest {
             assertUnfit(() -> work.any(Optional.empty()), "{key} is null");
             assertUnfit(() -> work.byPath(null), "{0.customer.id} is null");
             assertUnfit(() -> work.any(List.of(1)), "{key} has several elements (expected: one value)");
+            assertUnfit(() -> work.any(Map.of("a", 1, "b", 2)), "{key} has several elements");
             assertUnfit(() -> work.any(new long[1]), "{key} has several elements");
             assertUnfit(() -> work.any(new Nameless()), "which has no toString() of its own");
         });
