@@ -2,6 +2,7 @@ package io.holdfast.sql;
 
 import io.holdfast.spi.StoreException;
 import io.holdfast.spi.StoreException.Outcome;
+import java.net.UnknownHostException;
 import java.sql.SQLException;
 import java.util.Set;
 import java.util.regex.Pattern;
@@ -88,11 +89,14 @@ final class SqlErrors {
                 settings.kind() == SqlSettings.Kind.MARIADB && TLS.matcher(said).find();
         return exception(
                 fatal || tls ? Outcome.FATAL : Outcome.NOT_EXECUTED,
-                "cannot be connected to: " + said + wayOut(said, tls),
+                "cannot be connected to: " + said + wayOut(error, said, tls),
                 error);
     }
 
-    private static String wayOut(String said, boolean tls) {
+    private static String wayOut(SQLException error, String said, boolean tls) {
+        if (isHostUnknown(error)) {
+            return " (its host name is unknown: correct the URL)";
+        }
         if (tls) {
             return " (the driver asks for TLS: give it the certificate by serverSslCert=…, or set sslMode=disable where"
                     + " nobody else can listen)";
@@ -102,6 +106,16 @@ final class SqlErrors {
                 ? " (it is a standby or read-only; expected: the primary, and ALTER ROLE … SET"
                         + " default_transaction_read_only = off for the user of the URL)"
                 : "";
+    }
+
+    /** PostgreSQL's driver tells it by the cause alone. */
+    private static boolean isHostUnknown(SQLException error) {
+        for (Throwable each = error; each != null; each = each.getCause()) {
+            if (each instanceof UnknownHostException) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private String noTable(SQLException error) {
@@ -128,8 +142,11 @@ final class SqlErrors {
     }
 
     private static String said(SQLException error) {
-        String message =
-                String.valueOf(error.getMessage()).replaceAll("\\s+", " ").strip();
+        // H2 repeats the statement, which is no mistake of the user.
+        String message = String.valueOf(error.getMessage())
+                .replaceAll("\\s+", " ")
+                .replaceFirst("; SQL statement:.*(?= \\[\\d+-\\d+])", "")
+                .strip();
         String state = state(error);
         return state.isEmpty() ? message : message + " [" + state + "]";
     }

@@ -46,7 +46,9 @@ class RefusedDatabaseTest {
     void aMissingTable(SqlSettings.Kind kind) throws SQLException {
         String url = emptyDatabase(kind);
         String said = refusal(url);
-        assertThat(said).contains(" lacks a table of Holdfast (", "or open the store once with createTable=true: ");
+        assertThat(said)
+                .contains(" lacks a table of Holdfast (", "or open the store once with createTable=true: ")
+                .doesNotContain("SQL statement", "INSERT INTO");
         Databases.execute(
                 url,
                 said.substring(said.indexOf("createTable=true: ") + "createTable=true: ".length())
@@ -110,6 +112,14 @@ class RefusedDatabaseTest {
         String admin = emptyDatabase(SqlSettings.Kind.MARIADB);
         String url = user(SqlSettings.Kind.MARIADB, admin).replace(PASSWORD, PASSWORD + "-wrong");
         assertThat(refusal(url)).contains(" cannot be connected to: ", "Access denied for user");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"jdbc:postgresql", "jdbc:mariadb"})
+    void anUnknownHost(String scheme) {
+        assertThat(refusal(scheme + "://nobody.invalid/app?user=app"))
+                .startsWith(scheme + "://nobody.invalid/app cannot be connected to: ")
+                .endsWith(" (its host name is unknown: correct the URL)");
     }
 
     @ParameterizedTest
