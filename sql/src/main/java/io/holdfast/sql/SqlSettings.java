@@ -120,6 +120,7 @@ record SqlSettings(
         String[] parameters = at < 0 ? new String[0] : text.substring(at + 1).split(separator, -1);
         List<String> kept = new ArrayList<>();
         List<String> secrets = new ArrayList<>();
+        refuseOtherSeparator(kind, address);
         refuseSeveralServers(kind, rest);
         refuseResending(kind, parameters);
         for (Pattern pattern : ADDRESS_SECRETS) {
@@ -151,6 +152,16 @@ record SqlSettings(
         if (!value.isEmpty()) {
             secrets.add(value);
             secrets.add(URLDecoder.decode(value.replaceAll("%(?![0-9a-fA-F]{2})", "%25"), StandardCharsets.UTF_8));
+        }
+    }
+
+    /** It would be a part of the database's name, so the option would have no effect. */
+    private static void refuseOtherSeparator(Kind kind, String address) {
+        Matcher option = Pattern.compile("(?i)[?;&](createTable|notify)=").matcher(address);
+        if (option.find()) {
+            throw new IllegalArgumentException("store URI, option " + option.group(1)
+                    + ": not after the character by which the driver of this database begins its options (expected: "
+                    + (kind == Kind.H2 ? ";" : "?") + option.group(1) + "=true)");
         }
     }
 

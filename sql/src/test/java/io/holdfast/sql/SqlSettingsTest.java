@@ -100,6 +100,20 @@ class SqlSettingsTest {
                         + " createTable=true)");
     }
 
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "jdbc:h2:./locks?createTable=true",
+                "jdbc:postgresql://db/app;createTable=true",
+                "jdbc:mysql://db/app&notify=false"
+            })
+    void anOptionOfOursWithinTheNameOfTheDatabaseIsRefused(String url) {
+        assertThatThrownBy(() -> LockClient.connect(url).close())
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageMatching(
+                        "store URI, option (createTable|notify): not after the character .* \\(expected: [;?].*=true\\)");
+    }
+
     @Test
     void aMissingDriverIsNamed() {
         for (SqlSettings.Kind kind : SqlSettings.Kind.values()) {
