@@ -15,9 +15,6 @@ interface Messages extends AutoCloseable {
     /** Takes note that an entry has left the queue, or holds. */
     void served(String holderId);
 
-    /** Returns whether messages arrive now; for people. */
-    boolean isHeard();
-
     @Override
     void close();
 }

@@ -34,7 +34,6 @@ final class PostgresMessages implements Messages {
     private boolean started; // by lock
     private boolean closed; // by lock
     private @Nullable Link link; // by lock
-    private volatile boolean heard;
 
     PostgresMessages(Workers.Connector connector, Receivers receivers, String client) {
         this.connector = connector;
@@ -69,7 +68,6 @@ final class PostgresMessages implements Messages {
                 try (Statement statement = open.connection().createStatement()) {
                     statement.execute("LISTEN \"" + channel.replace("\"", "\"\"") + "\"");
                 }
-                heard = true;
                 begun.complete(true);
                 if (again) {
                     receivers.reconnected();
@@ -78,9 +76,7 @@ final class PostgresMessages implements Messages {
                 receive(open);
             } catch (SQLException | StoreException e) {
                 // The commands report what is wrong with the database. Without messages, waiters poll.
-                heard = false;
             } finally {
-                heard = false;
                 begun.complete(false);
             }
             pause();
@@ -154,11 +150,6 @@ final class PostgresMessages implements Messages {
 
     @Override
     public void served(String holderId) {}
-
-    @Override
-    public boolean isHeard() {
-        return heard;
-    }
 
     /** Ends the connection at once, since a thread waits in it. */
     @Override

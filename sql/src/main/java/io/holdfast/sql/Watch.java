@@ -123,11 +123,6 @@ final class Watch implements Messages {
         }
     }
 
-    @Override
-    public boolean isHeard() {
-        return true;
-    }
-
     /** Sets the timer for what is due first. By lock. */
     private void schedule() {
         if (closed || looking) {

@@ -312,11 +312,6 @@ public final class VerifySql {
         public void served(String holderId) {}
 
         @Override
-        public boolean isHeard() {
-            return true;
-        }
-
-        @Override
         public void close() {}
     }
 
