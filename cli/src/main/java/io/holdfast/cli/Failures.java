@@ -10,6 +10,7 @@ import io.holdfast.cli.console.Similar;
 import java.util.List;
 import java.util.Map;
 import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.IExecutionExceptionHandler;
 import picocli.CommandLine.IParameterExceptionHandler;
@@ -90,16 +91,19 @@ final class Failures implements IParameterExceptionHandler, IExecutionExceptionH
         if (code == ExitCode.INTERNAL && !(e instanceof CliException)) {
             io.complain("unexpected " + e + " (--debug shows where)");
         } else {
-            io.complain(e.getMessage() + wayToDriver(e));
+            String message = String.valueOf(e.getMessage());
+            io.complain(message + wayToDriver(message, System.getenv("HOLDFAST_DRIVER")));
         }
         return traced(e, code);
     }
 
     /** Users of an archive have no class path, but a variable that its launcher reads. */
-    private static String wayToDriver(Exception e) {
-        return String.valueOf(e.getMessage()).matches("(?s).* needs the driver .* which is not on the class path")
-                ? " (expected: the path of its jar in HOLDFAST_DRIVER)"
-                : "";
+    static String wayToDriver(String message, @Nullable String variable) {
+        if (!message.matches("(?s).* needs the driver .* which is not on the class path")) {
+            return "";
+        }
+        return " (expected: the path of its jar in HOLDFAST_DRIVER"
+                + (variable == null || variable.isEmpty() ? ")" : ", which is \"" + variable + "\")");
     }
 
     private int traced(Exception e, int code) {

@@ -27,7 +27,9 @@ class SqlStoreTest {
         InProcess doctor = InProcess.run("doctor", "--store", store);
         assertThat(doctor.exitCode()).as("%s%s", doctor.out(), doctor.err()).isZero();
         assertThat(doctor.out())
-                .contains("OK       version      H2 2.", "OK       storage", "WRITE_DELAY is 0", "0 errors, ");
+                .contains("OK       version      H2 2.", "OK       storage", "WRITE_DELAY is 0", "0 errors, ")
+                .as("a database without messages")
+                .doesNotContain("messagesHeard");
     }
 
     @Test
@@ -85,5 +87,12 @@ class SqlStoreTest {
                 null);
         assertThat(err.toString())
                 .endsWith("which is not on the class path (expected: the path of its jar in HOLDFAST_DRIVER)\n");
+    }
+
+    @Test
+    void aDriverThatIsNotWhereTheVariableSaysIsNamedWithThePath() {
+        assertThat(Failures.wayToDriver(
+                        "jdbc:x://db/app needs the driver org.x:x, which is not on the class path", "/nowhere.jar"))
+                .isEqualTo(" (expected: the path of its jar in HOLDFAST_DRIVER, which is \"/nowhere.jar\")");
     }
 }
