@@ -258,8 +258,10 @@ public class ThreadLock implements DistributedLock {
     }
 
     final IllegalMonitorStateException notHeld(Thread thread, String what) {
-        return new IllegalMonitorStateException("Thread " + Quoted.name(thread.getName()) + " cannot " + what + " the "
-                + described() + ": it does not hold it");
+        return new IllegalMonitorStateException(
+                "Thread " + Quoted.name(thread.getName()) + " cannot " + what + " the "
+                        + described()
+                        + ": it does not hold it (expected: the thread that locked it; a Lease of acquire belongs to no thread)");
     }
 
     private static LockOptions withWait(LockOptions options, long wait, TimeUnit unit) {

@@ -131,7 +131,8 @@ class ReadWriteThreadsTest {
         assertThat(couldTake(elsewhere.writeLock())).isTrue();
         assertThatThrownBy(read::unlock)
                 .isInstanceOf(IllegalMonitorStateException.class)
-                .hasMessageContaining("cannot unlock the read lock \"catalog\"");
+                .hasMessageContainingAll(
+                        "cannot unlock the read lock \"catalog\"", "(expected: the thread that locked it; a Lease ");
         assertThatThrownBy(write::unlock)
                 .isInstanceOf(IllegalMonitorStateException.class)
                 .hasMessageContaining("cannot unlock the write lock \"catalog\"");
