@@ -207,6 +207,9 @@ public final class JdbcOnce {
                 return null;
             }
         } catch (SQLException e) {
+            if (Dialect.isMissingTable(e)) {
+                throw new SQLException(new OnceTable(table, dialect).missing(), e.getSQLState(), e.getErrorCode(), e);
+            }
             throw dialect.isLockTimeout(e) ? waitedTooLong(e, key, dialect) : e;
         }
         try (PreparedStatement select = connection.prepareStatement(

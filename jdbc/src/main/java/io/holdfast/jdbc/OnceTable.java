@@ -37,15 +37,17 @@ record OnceTable(String name, Dialect dialect) {
             if (!Dialect.isMissingTable(e)) {
                 throw e;
             }
-            throw new IllegalStateException(
-                    "There is no table " + name + " (expected: made by this statement: " + dialect.onceTable(name)
-                            + ")",
-                    e);
+            throw new IllegalStateException(missing(), e);
         }
         if (!missing.isEmpty()) {
             throw new IllegalStateException("The table " + name + " has no column " + String.join(", ", missing)
                     + " (expected: the columns of this statement: " + dialect.onceTable(name) + ")");
         }
+    }
+
+    /** Says that the table is not there. */
+    String missing() {
+        return "There is no table " + name + " (expected: made by this statement: " + dialect.onceTable(name) + ")";
     }
 
     List<Finding> diagnose(Connection connection) throws SQLException {

@@ -81,6 +81,11 @@ class OnceTableTest {
             assertThat(diagnose(connection).severity()).isEqualTo(Severity.ERROR);
             Database.execute(connection, "DROP TABLE once_table");
             assertThat(diagnose(connection).text()).startsWith("There is no table once_table (expected: ");
+            connection.setAutoCommit(false);
+            assertThatThrownBy(() -> ONCE.run(connection, "a key", "a fingerprint", same -> "done"))
+                    .isInstanceOf(SQLException.class)
+                    .hasMessageStartingWith("There is no table once_table (expected: made by this statement: CREATE ");
+            connection.rollback();
         }
     }
 
