@@ -176,7 +176,7 @@ final class MethodReader {
         if (type.isPrimitive() && type != void.class) {
             throw wrong(
                     place,
-                    "a skipped call returns null or empty, but it returns a " + type,
+                    "a skipped call returns null or empty, but it returns " + type,
                     "a return type that can be null or empty");
         }
     }

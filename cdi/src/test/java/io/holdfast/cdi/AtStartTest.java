@@ -177,7 +177,7 @@ class AtStartTest {
                 "NoUnit | waitTime: \"10\" (expected: a number with its unit, for example 500ms, 10s or 5m)",
                 "TwoTimes | holdAtMost: 20 s together with leaseFor: 10 s (expected: one of them",
                 "LongAtLeast | for at least 5 min, and for at most 1 min (expected: a shorter time at least)",
-                "PrimitiveSkip | a skipped call returns null or empty, but it returns a int",
+                "PrimitiveSkip | a skipped call returns null or empty, but it returns int",
                 "TwoLeases | two parameters for the lease (expected: one)",
                 "GoesOn | the end of the work behind a java.util.concurrent.Future is not known",
                 "NoValue | key \"orderId\" has no value of the call, so all calls would share one lock",

@@ -194,7 +194,7 @@ class LeaderTest {
 
     @Test
     void a_declaration_that_cannot_work_fails_the_start() {
-        assertRefused(Primitive.class, "a skipped call returns null or empty, but it returns a int");
+        assertRefused(Primitive.class, "a skipped call returns null or empty, but it returns int");
         assertRefused(Nameless.class, "it has no name (expected: @Leader(\"billing\"), for example)");
         assertRefused(Private.class, "a private, static or final method cannot be intercepted, so every process");
         assertRefused(OfInterface.class, "@Leader on " + Declares.class.getName() + ".method(): CDI does not see");

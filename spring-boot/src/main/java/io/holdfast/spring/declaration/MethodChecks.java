@@ -61,7 +61,7 @@ final class MethodChecks {
         refuseIf(
                 type.isPrimitive() && type != void.class,
                 method,
-                why + ", but it returns a " + type + ", which cannot be null or empty",
+                why + ", but it returns " + type + ", which cannot be null or empty",
                 "a return type that can be null or empty" + orElse);
         boolean isValue = returns == Returns.VALUE || returns == Returns.SUSPENDED;
         refuseIf(

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.holdfast.Lease;
 import io.holdfast.LockClient;
 import io.holdfast.LockClientClosedException;
+import io.holdfast.LockStoreException;
 import io.holdfast.spring.Locked;
 import io.holdfast.testkit.servers.RedisCluster;
 import io.holdfast.testkit.servers.RedisReplication;
@@ -174,8 +175,13 @@ class AutoConfigurationTest {
             Throwable cause = context.getStartupFailure();
             FailureAnalysis analysis = new LockStoreFailureAnalyzer().analyze(cause);
             assertThat(analysis.getDescription()).contains("localhost:1");
-            assertThat(analysis.getAction()).contains("spring.data.redis");
+            assertThat(analysis.getAction()).contains("spring.data.redis").doesNotContain("table");
         });
+        assertThat(new LockStoreFailureAnalyzer()
+                        .analyze(new LockStoreException(
+                                "jdbc:x://db needs the driver org.x:x, which is not on the class path", "x", null))
+                        .getAction())
+                .isEqualTo("Add that driver to the dependencies of the application.");
     }
 
     @Test

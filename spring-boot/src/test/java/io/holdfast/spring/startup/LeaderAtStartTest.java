@@ -149,7 +149,7 @@ class LeaderAtStartTest {
                 refused(Parameter.class, "Parameter.method(int)", "no expression is evaluated", "has @Locked"),
                 refused(Placeholder.class, "Placeholder.method()", "${no.such.name}", "a property that is set"),
                 refused(TooLong.class, "TooLong.method()", "at most", "a shorter name"),
-                refused(Primitive.class, "Primitive.method()", "it returns a int", "can be null or empty"),
+                refused(Primitive.class, "Primitive.method()", "it returns int", "can be null or empty"),
                 refused(OpenEnd.class, "OpenEnd.method()", "the end of the work behind", "Mono or Flux"),
                 refused(OpenFuture.class, "OpenFuture.method()", "the end of the work behind", "Mono or Flux"),
                 refused(TwoTerms.class, "TwoTerms.method(Term, Term)", "two parameters for the term", "one"),

@@ -154,7 +154,7 @@ public class LimitedAtStartTest {
             Final            | a final method cannot be intercepted, so it would run without its permit
             AtItsMaking      | the container calls it on the object itself, past every proxy, so it would run without its permit
             LimitedFallback  | fallback "other" is locked itself
-            PrimitiveSkip    | returns a boolean
+            PrimitiveSkip    | returns boolean
             UnknownWork      | java.util.concurrent.Future
             NoSuchClient     | no LockClient with the name or qualifier "elsewhere"
             """)

@@ -257,7 +257,7 @@ public class LockedAtStartTest {
             LockedFallback   | fallback "other" is locked itself
             OwnFallback      | fallback "method" is locked itself
             Nameless         | it has no name
-            PrimitiveSkip    | returns a boolean
+            PrimitiveSkip    | returns boolean
             BadExpression    | does not parse
             UnknownParameter | there is no parameter "order"
             UnknownIndex     | there is no parameter "p1"
