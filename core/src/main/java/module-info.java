@@ -9,6 +9,7 @@ module io.holdfast.core {
 
     exports io.holdfast;
     exports io.holdfast.hold to
+            io.holdfast.jdbc,
             io.holdfast.sql;
     exports io.holdfast.jmx;
     exports io.holdfast.leader to

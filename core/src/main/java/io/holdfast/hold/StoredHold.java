@@ -36,6 +36,11 @@ public final class StoredHold {
         return lease.name();
     }
 
+    /** Returns whether it is a hold of permits or of a read-write lock, whose name may also be that of a lock. */
+    public boolean isOfPool() {
+        return lease.hold.engine.poolRequest() != null;
+    }
+
     /** Returns the id of the hold at the store. */
     public String holderId() {
         return lease.holderId();

@@ -8,14 +8,14 @@ import io.holdfast.Lease;
  * <p>The triple of epoch, token and holder is ordered in this sequence of its parts. Invariant of the table: the triple
  * of a row never becomes smaller while the row exists.
  *
- * @param key identifies the lock name, see {@link Keys#of}
+ * @param key identifies the lock, see {@link Subject#key}
  * @param name the lock name, for people
  */
 record GuardRow(String key, long epoch, long token, String holder, String name) {
 
     static GuardRow of(long epoch, Lease lease) {
         return new GuardRow(
-                Keys.of(lease.name()), epoch, lease.fencingToken(), lease.holderId(), Keys.shown(lease.name()));
+                Subject.of(lease).key(), epoch, lease.fencingToken(), lease.holderId(), Keys.shown(lease.name()));
     }
 
     /**

@@ -33,13 +33,13 @@ final class GuardedTransaction {
     private final Supplier<? extends Collection<? extends Lease>> leases;
 
     /**
-     * Maps each lock name to the lease that its row was last raised for, in this transaction. The database may have
+     * Maps each lock to the lease that its row was last raised for, in this transaction. The database may have
      * ended that transaction since.
      */
-    private final Map<String, Lease> checked = new HashMap<>();
+    private final Map<Subject, Lease> checked = new HashMap<>();
 
-    /** Maps the names that this transaction leaves to an outer one: a check would wait for the lock of its own thread. */
-    private final Map<String, Cover> covered = new HashMap<>();
+    /** Maps the locks that this transaction leaves to an outer one: a check would wait for the lock of its own thread. */
+    private final Map<Subject, Cover> covered = new HashMap<>();
 
     /** The checks of leases whose locks are in this database. Of one transaction. */
     private final List<OwnRows> ownRows = new ArrayList<>();
@@ -268,20 +268,20 @@ final class GuardedTransaction {
             ownRows.add(rows);
         }
         for (Lease lease : missing) {
-            checked.put(lease.name(), lease);
-            covered.remove(lease.name());
+            checked.put(Subject.of(lease), lease);
+            covered.remove(Subject.of(lease));
         }
         enter();
     }
 
     @SuppressWarnings("ReferenceEquality") // a later lease on the name is another one
     private boolean hasChecked(Lease lease) {
-        return checked.get(lease.name()) == lease;
+        return checked.get(Subject.of(lease)) == lease;
     }
 
     @SuppressWarnings("ReferenceEquality") // as for hasChecked
     private boolean isCovered(Lease lease) {
-        Cover cover = covered.get(lease.name());
+        Cover cover = covered.get(Subject.of(lease));
         return cover != null && cover.lease == lease;
     }
 
@@ -297,7 +297,7 @@ final class GuardedTransaction {
             }
             return false;
         }
-        covered.put(lease.name(), new Cover(lease, outer));
+        covered.put(Subject.of(lease), new Cover(lease, outer));
         return true;
     }
 

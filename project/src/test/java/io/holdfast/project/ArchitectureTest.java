@@ -153,7 +153,7 @@ class ArchitectureTest {
                 new Room(LEADER, LEADER, API, SPI),
                 new Room(RECORD, RECORD, SPI),
                 new Room(MEMORY, MEMORY, RECORD, SPI),
-                new Room(JDBC, JDBC, SQL, API, SPI),
+                new Room(JDBC, JDBC, SQL, HOLD, API, SPI),
                 new Room(HOLD, HOLD, ENGINE, API, SPI),
                 new Room(SQL, SQL, HOLD, RECORD, API, SPI, "org.postgresql"),
                 new Room(QUORUM, QUORUM, SPI),
@@ -419,7 +419,7 @@ class ArchitectureTest {
                     .check(product);
         }
         noInternals(not(resideInAnyPackage(RECORD, MEMORY, SQL)), RECORD).check(product);
-        noInternals(not(resideInAnyPackage(HOLD, SQL)), HOLD).check(product);
+        noInternals(not(resideInAnyPackage(HOLD, SQL, JDBC)), HOLD).check(product);
         noInternals(not(resideInAPackage(REDIS + "..")), REDIS + ".*..").check(product);
         noInternals(not(resideInAnyPackage(CONSOLE + "..", CLI + "..", "io.holdfast.demo..")), CONSOLE + ".json")
                 .check(product);
