@@ -69,9 +69,13 @@ final class Connecting {
         } catch (SQLException e) {
             close(link);
             throw errors.ofConnecting(e);
-        } catch (RuntimeException e) {
+        } catch (StoreException e) {
             close(link);
             throw e;
+        } catch (RuntimeException e) {
+            // The application cannot tell its password now, or the driver has a defect: both may be over soon.
+            close(link);
+            throw errors.ofConnecting(new SQLException(e.toString(), e));
         }
     }
 
