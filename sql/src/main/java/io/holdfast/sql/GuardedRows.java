@@ -204,8 +204,8 @@ final class GuardedRows {
             }
         });
         if (!notes.isEmpty()) {
-            try (PreparedStatement statement =
-                    connection.prepareStatement("SELECT pg_notify(m.c, m.p) FROM unnest(?, ?) AS m(c, p)")) {
+            try (PreparedStatement statement = connection.prepareStatement("SELECT pg_notify(m.c, m.p) FROM "
+                    + PostgresTable.unnest("TEXT", "TEXT") + " AS m(c, p)")) {
                 statement.setArray(1, connection.createArrayOf("text", channels.toArray()));
                 statement.setArray(2, connection.createArrayOf("text", notes.toArray()));
                 statement.executeQuery().close();
@@ -241,7 +241,8 @@ final class GuardedRows {
     private Found find(Connection connection, boolean withHolder) throws SQLException {
         String sql = "WITH h AS (SELECT h.lock_key, h.queue FROM "
                 + store.places().get().table()
-                + " h JOIN unnest(?, ?, ?) AS r(k, b, id) ON h.lock_key = r.k AND h.base = r.b"
+                + " h JOIN " + PostgresTable.unnest("TEXT", "BIGINT", "TEXT")
+                + " AS r(k, b, id) ON h.lock_key = r.k AND h.base = r.b"
                 + (withHolder ? " AND h.holder = r.id" : "")
                 + " ORDER BY h.lock_key FOR KEY SHARE OF h) SELECT " + Place.here()
                 + ", pg_current_xact_id()::TEXT::BIGINT, " + LockTable.standardMicros("clock_timestamp()")

@@ -1,5 +1,7 @@
 package io.holdfast.sql;
 
+import static java.util.stream.Collectors.joining;
+
 import io.holdfast.record.NameMessage;
 import io.holdfast.record.NameRecord.Entry;
 import java.sql.SQLException;
@@ -62,15 +64,16 @@ final class PostgresTable extends LockTable {
             + orFound;
 
     /** The same for several names, for those that are free. */
-    private final String takeAll = "WITH l AS (SELECT h.lock_key, h.base, r.id, r.lease, r.i FROM unnest(?, ?, ?)"
+    private final String takeAll = "WITH l AS (SELECT h.lock_key, h.base, r.id, r.lease, r.i FROM "
+            + unnest("TEXT", "TEXT", "BIGINT")
             + " WITH ORDINALITY AS r(k, id, lease, i) JOIN holdfast_lock h ON h.lock_key = r.k AND h.base = "
             + NEWEST.replace("?", "r.k")
             + " WHERE h.queue = '' AND h.holders = '' AND h.ends <= clock_timestamp() AND clock_timestamp() <= "
             + instant() + " FOR UPDATE OF h SKIP LOCKED) " + begins("l.id", "l.lease") + " RETURNING l.i, h.base, "
             + micros("clock_timestamp()");
 
-    private final String readAll = "SELECT k.k, r.* FROM unnest(?) AS k(k) CROSS JOIN LATERAL (SELECT " + columns
-            + " FROM holdfast_lock WHERE lock_key = k.k ORDER BY base DESC LIMIT 1) r";
+    private final String readAll = "SELECT k.k, r.* FROM " + unnest("TEXT") + " AS k(k) CROSS JOIN LATERAL (SELECT "
+            + columns + " FROM holdfast_lock WHERE lock_key = k.k ORDER BY base DESC LIMIT 1) r";
 
     private final String readLocked = "SELECT " + IDLE + ", l.* FROM (SELECT " + columns(micros(STARTED))
             + " FROM holdfast_lock WHERE lock_key = ? ORDER BY base DESC LIMIT 1 FOR NO KEY UPDATE) l";
@@ -108,8 +111,8 @@ final class PostgresTable extends LockTable {
     private Writing writing(String change) {
         return new Writing(
                 change + done("0::BIGINT", "") + OR_LOCKED,
-                change + done("0::BIGINT", "pg_notify(m.c, m.p)::TEXT") + " CROSS JOIN unnest(?, ?) AS m(c, p)"
-                        + OR_LOCKED);
+                change + done("0::BIGINT", "pg_notify(m.c, m.p)::TEXT") + " CROSS JOIN " + unnest("TEXT", "TEXT")
+                        + " AS m(c, p)" + OR_LOCKED);
     }
 
     private final Writing sameBase =
@@ -138,19 +141,29 @@ final class PostgresTable extends LockTable {
                             + " l.holders, l.contended, l.now, l.mark");
 
     /** The same for several holds, of those rows that nobody else is changing. */
-    private final String releaseAll = "WITH l AS (SELECT h.lock_key, h.base, r.i FROM holdfast_lock h JOIN"
-            + " unnest(?, ?, ?) WITH ORDINALITY AS r(k, b, id, i) ON h.lock_key = r.k AND h.base = r.b"
+    private final String releaseAll = "WITH l AS (SELECT h.lock_key, h.base, r.i FROM holdfast_lock h JOIN "
+            + unnest("TEXT", "BIGINT", "TEXT")
+            + " WITH ORDINALITY AS r(k, b, id, i) ON h.lock_key = r.k AND h.base = r.b"
             + " WHERE h.holder = r.id AND h.queue = '' AND h.ends > clock_timestamp()"
             + " FOR NO KEY UPDATE OF h SKIP LOCKED) UPDATE holdfast_lock h SET holder = '', ends = clock_timestamp(), version = h.version + 1 FROM l WHERE h.lock_key = l.lock_key"
             + " AND h.base = l.base RETURNING l.i, " + UNSYNCED;
 
     private final String renew = "WITH l AS (SELECT h.lock_key, h.base, r.id, r.lease, r.seq FROM holdfast_lock h"
-            + " JOIN unnest(?, ?, ?, ?, ?) AS r(k, b, id, lease, seq) ON h.lock_key = r.k AND h.base = r.b"
+            + " JOIN " + unnest("TEXT", "BIGINT", "TEXT", "BIGINT", "BIGINT")
+            + " AS r(k, b, id, lease, seq) ON h.lock_key = r.k AND h.base = r.b"
             + " WHERE h.holder = r.id AND h.settings <= r.seq AND h.ends > clock_timestamp()"
             + " FOR NO KEY UPDATE OF h SKIP LOCKED) UPDATE holdfast_lock h SET ends = GREATEST(h.ends,"
             + " clock_timestamp() + l.lease * INTERVAL '1 millisecond'), settings = GREATEST(h.settings, l.seq),"
             + " version = h.version + 1 FROM l WHERE h.lock_key = l.lock_key AND h.base = l.base"
             + " RETURNING h.lock_key, h.holder, h.queue, " + micros("clock_timestamp()");
+
+    /**
+     * Returns a table whose columns are the arrays that are given as parameters. It names their types, which the driver
+     * leaves out in its simple query mode.
+     */
+    static String unnest(String... types) {
+        return Stream.of(types).map(type -> "?::" + type + "[]").collect(joining(", ", "unnest(", ")"));
+    }
 
     PostgresTable(boolean notify) {
         this.notify = notify;
