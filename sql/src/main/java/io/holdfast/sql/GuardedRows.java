@@ -205,7 +205,7 @@ final class GuardedRows {
         });
         if (!notes.isEmpty()) {
             try (PreparedStatement statement = connection.prepareStatement("SELECT pg_notify(m.c, m.p) FROM "
-                    + PostgresTable.unnest("TEXT", "TEXT") + " AS m(c, p)")) {
+                    + PostgresTable.unnest("TEXT", "TEXT") + " AS m(c, p) WHERE " + Notes.HAVE_ROOM)) {
                 statement.setArray(1, connection.createArrayOf("text", channels.toArray()));
                 statement.setArray(2, connection.createArrayOf("text", notes.toArray()));
                 statement.executeQuery().close();

@@ -18,6 +18,12 @@ import java.util.Locale;
  */
 final class Notes {
 
+    /**
+     * The condition for sending one. The server keeps messages until all sessions that listen have read them, so one
+     * session that never ends its transaction fills the queue. Then the commit of each further message fails.
+     */
+    static final String HAVE_ROOM = "pg_notification_queue_usage() < 0.5";
+
     private static final int CHANNEL_MAX = 63;
 
     private Notes() {}

@@ -111,8 +111,11 @@ final class PostgresTable extends LockTable {
     private Writing writing(String change) {
         return new Writing(
                 change + done("0::BIGINT", "") + OR_LOCKED,
-                change + done("0::BIGINT", "pg_notify(m.c, m.p)::TEXT") + " CROSS JOIN " + unnest("TEXT", "TEXT")
-                        + " AS m(c, p)" + OR_LOCKED);
+                change
+                        + done(
+                                "0::BIGINT",
+                                "CASE WHEN " + Notes.HAVE_ROOM + " THEN pg_notify(m.c, m.p)::TEXT ELSE '' END")
+                        + " CROSS JOIN " + unnest("TEXT", "TEXT") + " AS m(c, p)" + OR_LOCKED);
     }
 
     private final Writing sameBase =
