@@ -131,13 +131,20 @@ final class GuardedRows {
         try (PreparedStatement statement = connection.prepareStatement(
                         Place.question(!place.system().isEmpty()));
                 ResultSet row = statement.executeQuery()) {
-            boolean shared = row.next() && place.isSameData(row.getString(1), row.getLong(2), row.getLong(3));
+            boolean shared = row.next()
+                    && (isHere(place, row)
+                            // Known by its start alone, so it may be the same one, started again since it was asked.
+                            || (place.system().isEmpty() && isHere(places.ask(), row)));
             if (shared) {
                 // A later connection of the URL may be to another server: the check itself notices that.
                 places.setShared(url);
             }
             return shared;
         }
+    }
+
+    private static boolean isHere(Place place, ResultSet answer) throws SQLException {
+        return place.isSameData(answer.getString(1), answer.getLong(2), answer.getLong(3));
     }
 
     /**
