@@ -33,9 +33,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class FaultProxy implements AutoCloseable {
 
-    private final String targetHost;
-    private final int targetPort;
     private final int port;
+    private volatile InetSocketAddress target;
     private volatile ProxyFlow requests = new ProxyFlow(); // of new connections
     private volatile ProxyFlow replies = new ProxyFlow(); // of new connections
     private final Set<ProxyConnection> connections = ConcurrentHashMap.newKeySet();
@@ -45,9 +44,8 @@ public final class FaultProxy implements AutoCloseable {
     private Thread acceptor; // by lock; of the last listener
     private boolean closed; // by lock
 
-    private FaultProxy(String targetHost, int targetPort, int port, ServerSocket listener) {
-        this.targetHost = targetHost;
-        this.targetPort = targetPort;
+    private FaultProxy(InetSocketAddress target, int port, ServerSocket listener) {
+        this.target = target;
         this.port = port;
         this.listener = listener;
         this.acceptor = accept(listener);
@@ -59,7 +57,7 @@ public final class FaultProxy implements AutoCloseable {
             for (int attempt = 1; ; attempt++) {
                 int own = FreePort.next();
                 try {
-                    return new FaultProxy(host, port, own, listen(own));
+                    return new FaultProxy(new InetSocketAddress(host, port), own, listen(own));
                 } catch (IOException e) {
                     if (attempt == 5) {
                         throw e;
@@ -83,6 +81,14 @@ public final class FaultProxy implements AutoCloseable {
     /** Returns the number of connections through the proxy now. */
     public int connections() {
         return connections.size();
+    }
+
+    /**
+     * Leads new connections to another server, as a name does that a failover has moved. Existing connections stay where
+     * they are.
+     */
+    public void redirect(String host, int newPort) {
+        target = new InetSocketAddress(host, newPort);
     }
 
     /**
@@ -242,7 +248,7 @@ public final class FaultProxy implements AutoCloseable {
     private void connect(Socket client) throws IOException {
         Socket server = new Socket();
         try {
-            server.connect(new InetSocketAddress(targetHost, targetPort), 5_000);
+            server.connect(target, 5_000);
             server.setTcpNoDelay(true);
             client.setTcpNoDelay(true);
         } catch (IOException e) {

@@ -57,6 +57,20 @@ class FaultProxyTest {
     }
 
     @Test
+    void onlyNewConnectionsAreRedirected() throws IOException {
+        try (RedisServer other = RedisServer.start();
+                RespClient before = connect(5_000)) {
+            before.call("SET", "k", "old");
+            other.command("SET", "k", "new");
+            proxy.redirect(other.host(), other.port());
+            try (RespClient after = connect(5_000)) {
+                assertThat(after.call("GET", "k")).isEqualTo("new");
+            }
+            assertThat(before.call("GET", "k")).isEqualTo("old");
+        }
+    }
+
+    @Test
     void aConnectionEndsWithItsClient() throws IOException {
         try (RespClient client = connect(5_000)) {
             client.call("PING");
