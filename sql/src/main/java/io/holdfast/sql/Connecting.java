@@ -137,6 +137,12 @@ final class Connecting {
                     "connectionAttributes", "program_name:" + program(title).replace(':', '/'));
             properties.setProperty("connectTimeout", "" + SqlSettings.CONNECT_TIMEOUT.toMillis());
             properties.setProperty("socketTimeout", "" + SqlSettings.SOCKET_TIMEOUT.toMillis());
+            if (settings.kind() == SqlSettings.Kind.MYSQL) {
+                // After a failover the primary is not the first of several hosts: write there, and stay there.
+                properties.setProperty("failOverReadOnly", "false");
+                properties.setProperty("queriesBeforeRetrySource", "0");
+                properties.setProperty("secondsBeforeRetrySource", "0");
+            }
         }
         settings.given().addTo(properties);
         return properties;
