@@ -24,6 +24,14 @@ final class Connecting {
     /** The first version that can end sessions outside of a transaction because nobody uses them. */
     private static final int IDLE_SESSION_TIMEOUT = 140_000;
 
+    /**
+     * PostgreSQL does not count the dead rows of a name, which an old snapshot keeps. In a table of few names it would
+     * collect all rows of the name and sort them, or read the whole table, to find the newest one. A plan that has to sort
+     * all the same would look so costly that PostgreSQL would compile it.
+     */
+    private static final String OPTIONS = "-c lock_timeout=1s -c statement_timeout=2s"
+            + " -c default_transaction_isolation=read\\ committed -c enable_sort=off -c enable_seqscan=off -c jit=off";
+
     private static final int OLDEST_H2 = 2;
     private static final int TITLE_CHARS = 50;
 
@@ -126,9 +134,7 @@ final class Connecting {
             properties.setProperty("socketTimeout", "" + SqlSettings.SOCKET_TIMEOUT.toSeconds());
             properties.setProperty("targetServerType", "primary");
             if (!withoutOptions) {
-                properties.setProperty(
-                        "options",
-                        "-c lock_timeout=1s -c statement_timeout=2s -c default_transaction_isolation=read\\ committed");
+                properties.setProperty("options", OPTIONS);
             }
         } else if (settings.kind() != SqlSettings.Kind.H2) {
             properties.setProperty("tcpKeepAlive", "true");

@@ -328,21 +328,33 @@ class PostgresTableTest extends TableTest {
         assertThat(take("hf-b:1")).isGreaterThan(base);
     }
 
-    /** With the name alone as key, a pair became 60 times slower while another transaction's snapshot was open. */
+    /**
+     * With the name alone as key, a pair became 60 times slower while another transaction's snapshot was open. With the
+     * base in the key, it still did if the table had few names and fresh statistics: PostgreSQL then collected all rows of
+     * the name and sorted them. So this table has few names, and they are counted when the dead rows are there.
+     */
     @Test
     void deadRowsOfEarlierHoldsAreNeverMet() throws SQLException {
+        String schema = "dead" + key.substring(0, 9);
+        Databases.execute(Databases.postgres(), "CREATE SCHEMA " + schema);
+        link.close();
+        link = connected(url() + "&currentSchema=" + schema);
+        for (int i = 0; i < 5; i++) {
+            table.make(link, LockKey.of("other:" + i), "other", 5);
+        }
         table.make(link, key, "name", 5);
         try (Connection report = foreign(
                 Databases.postgres(),
                 "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ",
-                "SELECT COUNT(*) FROM holdfast_lock")) {
+                "SELECT COUNT(*) FROM " + schema + ".holdfast_lock")) {
             for (int i = 0; i < 400; i++) {
                 long base = take("hf-a:" + i);
                 assertThat(table.release(link, key, base, "hf-a:" + i).done()).isTrue();
             }
+            link.update("ANALYZE holdfast_lock");
             assertThat(pagesRead("holdfast_lock")).isLessThan(8);
             // So the count of pages shows dead rows where they are met.
-            String byName = "by_name_" + key.substring(0, 9);
+            String byName = "by_name";
             link.update("CREATE TABLE " + byName + " AS SELECT * FROM holdfast_lock WHERE lock_key = ?", key);
             link.update("ALTER TABLE " + byName + " ADD PRIMARY KEY (lock_key)");
             for (int i = 0; i < 800; i++) {

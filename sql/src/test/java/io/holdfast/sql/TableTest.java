@@ -34,12 +34,18 @@ abstract class TableTest {
 
     @BeforeEach
     void connect() {
-        SqlSettings settings = SqlSettings.parse(URI.create(url()));
+        link = connected(url());
+        table = table();
+    }
+
+    /** Returns a connection to that database, which has the tables then. */
+    static Link connected(String url) {
+        SqlSettings settings = SqlSettings.parse(URI.create(url));
         StoreContext context = new StoreContext("hf-test", TimeSource.system());
         SqlErrors errors = new SqlErrors(settings);
-        link = new Connecting(Drivers.find(settings), settings, context, errors).connect();
-        SqlSchema.check(link, settings, errors);
-        table = table();
+        Link connected = new Connecting(Drivers.find(settings), settings, context, errors).connect();
+        SqlSchema.check(connected, settings, errors);
+        return connected;
     }
 
     @AfterEach
