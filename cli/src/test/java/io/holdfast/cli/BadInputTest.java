@@ -234,6 +234,16 @@ class BadInputTest {
     }
 
     @Test
+    void aStoreThatExcludesNoOtherCommand() {
+        for (String within : new String[] {"memory:x", "jdbc:h2:mem:x;PASSWORD=s3cret"}) {
+            String refusal = "--store: " + within.replace(";PASSWORD=s3cret", "")
+                    + " is within this process, so its locks exclude no other one";
+            assertRefused(64, refusal, "exec", "--store", within, "n", "--", "false");
+            assertRefused(64, refusal, "leader", "--store", within, "n", "--", "false");
+        }
+    }
+
+    @Test
     void releaseWithoutATerminalToAskOn() {
         assertRefused(64, "there is no terminal to ask on (expected: --yes)", "release", "n");
     }

@@ -104,7 +104,7 @@ final class CommandOptions {
 
     /** Returns a builder of a client that has the name and the lease of this process. */
     LockClient.Builder client() {
-        LockClient.Builder builder = store.client().clientName(clientName());
+        LockClient.Builder builder = store.taker().clientName(clientName());
         return withOptionNames(() -> builder.leaseTime(lease));
     }
 

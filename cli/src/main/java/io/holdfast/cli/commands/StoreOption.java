@@ -32,6 +32,19 @@ final class StoreOption {
         return LockClient.builder().uri(uri());
     }
 
+    /** Returns a builder of a client that takes locks. A store within this process would exclude no other command. */
+    LockClient.Builder taker() {
+        String store = uri();
+        if (store.toLowerCase(Locale.ROOT).matches("(memory|jdbc:h2:mem):.*")) {
+            throw new CliException(
+                    ExitCode.USAGE,
+                    "--store: " + store.replaceFirst(";.*", "")
+                            + " is within this process, so its locks exclude no other one (expected: a"
+                            + " server, or the file of jdbc:h2:./locks;AUTO_SERVER=TRUE;createTable=true)");
+        }
+        return LockClient.builder().uri(store);
+    }
+
     /** Returns a builder of a client that only looks, and therefore has no card. */
     LockClient.Builder viewer() {
         return client().cards(CardDetail.OFF);
