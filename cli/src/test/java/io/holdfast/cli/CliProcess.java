@@ -2,14 +2,13 @@ package io.holdfast.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.holdfast.testkit.servers.ChildJvm;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -37,17 +36,12 @@ final class CliProcess implements AutoCloseable {
 
     /** The words that start the command line with these arguments, for a shell or for the command of {@code exec}. */
     static List<String> words(String... args) {
-        List<String> command = new ArrayList<>(List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-XX:+UseSerialGC",
-                "-XX:TieredStopAtLevel=1",
-                "-Xshare:auto",
-                "-Dio.lettuce.core.jfr=false"));
+        List<String> command = ChildJvm.command("-Dio.lettuce.core.jfr=false").command();
         if (Runtime.version().feature() >= 24) {
             // As the launcher does.
             command.add("--enable-native-access=ALL-UNNAMED");
         }
-        command.addAll(List.of("-cp", System.getProperty("java.class.path"), Main.class.getName()));
+        command.add(Main.class.getName());
         command.addAll(List.of(args));
         return command;
     }
@@ -74,7 +68,7 @@ final class CliProcess implements AutoCloseable {
 
     /** Starts a program that uses locks, with this one's Java and class path. */
     static CliProcess program(Class<?> main, String... args) {
-        List<String> command = new ArrayList<>(words());
+        List<String> command = words();
         command.set(command.size() - 1, main.getName());
         command.addAll(List.of(args));
         try {

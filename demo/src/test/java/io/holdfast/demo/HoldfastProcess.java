@@ -1,11 +1,11 @@
 package io.holdfast.demo;
 
+import io.holdfast.testkit.servers.ChildJvm;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.awaitility.Awaitility;
@@ -30,15 +30,12 @@ final class HoldfastProcess implements AutoCloseable {
     }
 
     static HoldfastProcess start(String... args) {
-        List<String> command = new ArrayList<>();
-        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-        command.addAll(
-                List.of("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto", "-Dio.lettuce.core.jfr=false"));
+        List<String> command = ChildJvm.command("-Dio.lettuce.core.jfr=false").command();
         if (Runtime.version().feature() >= 24) {
             // As the launcher does.
             command.add("--enable-native-access=ALL-UNNAMED");
         }
-        command.addAll(List.of("-cp", System.getProperty("java.class.path"), Launcher.class.getName()));
+        command.add(Launcher.class.getName());
         command.addAll(List.of(args));
         try {
             return new HoldfastProcess(command);

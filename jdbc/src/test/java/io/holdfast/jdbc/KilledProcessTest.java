@@ -2,9 +2,9 @@ package io.holdfast.jdbc;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.holdfast.testkit.servers.ChildJvm;
 import java.io.BufferedReader;
 import java.io.IOException;
-import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -66,16 +66,7 @@ class KilledProcessTest {
 
     /** Runs a process from this key on, kills it, and returns the last key that it said to be done; -1 if none. */
     private int kill(String url, int first, Random random) throws Exception {
-        Process process = new ProcessBuilder(
-                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                        "-XX:TieredStopAtLevel=1",
-                        "-XX:+UseSerialGC",
-                        "-cp",
-                        System.getProperty("java.class.path"),
-                        KilledWorker.class.getName(),
-                        url,
-                        run,
-                        Integer.toString(first))
+        Process process = ChildJvm.command(KilledWorker.class.getName(), url, run, Integer.toString(first))
                 .redirectError(ProcessBuilder.Redirect.INHERIT)
                 .start();
         try (BufferedReader output = process.inputReader()) {

@@ -5,12 +5,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.holdfast.LockClient;
 import io.holdfast.StoreOnce;
+import io.holdfast.testkit.servers.ChildJvm;
 import io.holdfast.testkit.servers.RedisServer;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.api.sync.RedisCommands;
 import java.io.BufferedReader;
 import java.io.IOException;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
@@ -152,17 +152,7 @@ class StoreOnceKilledTest {
         private final BufferedReader output;
 
         Killed(String uri, String stop) throws IOException {
-            process = new ProcessBuilder(
-                            Path.of(System.getProperty("java.home"), "bin", "java")
-                                    .toString(),
-                            "-Xmx96m",
-                            "-XX:+UseSerialGC",
-                            "-XX:TieredStopAtLevel=1",
-                            "-cp",
-                            System.getProperty("java.class.path"),
-                            KilledOnce.class.getName(),
-                            uri,
-                            stop)
+            process = ChildJvm.command("-Xmx96m", KilledOnce.class.getName(), uri, stop)
                     .redirectError(ProcessBuilder.Redirect.DISCARD)
                     .start();
             output = process.inputReader();

@@ -7,10 +7,10 @@ import static org.awaitility.Awaitility.await;
 import io.holdfast.Lease;
 import io.holdfast.LockClient;
 import io.holdfast.LockOptions;
+import io.holdfast.testkit.servers.ChildJvm;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
@@ -44,23 +44,9 @@ class SqlClientFailureTest {
     }
 
     private static Process start(String url, String name) throws IOException {
-        return new ProcessBuilder(
-                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                        "-XX:+UseSerialGC",
-                        "-XX:TieredStopAtLevel=1",
-                        "-cp",
-                        System.getProperty("java.class.path"),
-                        Holder.class.getName(),
-                        url,
-                        name)
+        return ChildJvm.command(Holder.class.getName(), url, name)
                 .redirectError(ProcessBuilder.Redirect.INHERIT)
                 .start();
-    }
-
-    private static void signal(String name, Process process) throws IOException, InterruptedException {
-        new ProcessBuilder("sh", "-c", "kill -" + name + " " + process.pid())
-                .start()
-                .waitFor();
     }
 
     @ParameterizedTest
@@ -89,10 +75,10 @@ class SqlClientFailureTest {
         try (LockClient other = Crew.client(url);
                 BufferedReader out = holder.inputReader(StandardCharsets.UTF_8)) {
             long token = Long.parseLong(out.readLine());
-            signal("STOP", holder);
+            ChildJvm.signal("STOP", holder.pid());
             Lease lease = other.acquireAsync(name).toCompletableFuture().get(30, TimeUnit.SECONDS);
             assertThat(lease.fencingToken()).isGreaterThan(token);
-            signal("CONT", holder);
+            ChildJvm.signal("CONT", holder.pid());
             assertThat(out.readLine()).isEqualTo("lost");
             assertThat(lease.isValid()).isTrue();
             lease.release();

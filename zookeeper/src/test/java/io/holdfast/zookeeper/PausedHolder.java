@@ -3,10 +3,10 @@ package io.holdfast.zookeeper;
 import io.holdfast.Lease;
 import io.holdfast.LeaseLostException;
 import io.holdfast.LockClient;
+import io.holdfast.testkit.servers.ChildJvm;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 
 /** A process of its own that takes a lock, and can be stopped and resumed. */
 final class PausedHolder implements AutoCloseable {
@@ -20,14 +20,9 @@ final class PausedHolder implements AutoCloseable {
     }
 
     static PausedHolder start(String uri, String name) throws IOException {
-        return new PausedHolder(new ProcessBuilder(
-                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+        return new PausedHolder(ChildJvm.command(
                         "-Xmx128m",
-                        "-XX:+UseSerialGC",
-                        "-XX:TieredStopAtLevel=1",
                         "-Dorg.slf4j.simpleLogger.defaultLogLevel=off",
-                        "-cp",
-                        System.getProperty("java.class.path"),
                         PausedHolder.class.getName(),
                         uri,
                         name)
@@ -40,11 +35,11 @@ final class PausedHolder implements AutoCloseable {
     }
 
     void pause() throws Exception {
-        signal("STOP");
+        ChildJvm.signal("STOP", process.pid());
     }
 
     void resume() throws Exception {
-        signal("CONT");
+        ChildJvm.signal("CONT", process.pid());
     }
 
     /** What the process finds when it looks at its lease. */
@@ -52,12 +47,6 @@ final class PausedHolder implements AutoCloseable {
         process.getOutputStream().write('\n');
         process.getOutputStream().flush();
         return out.readLine();
-    }
-
-    private void signal(String name) throws Exception {
-        new ProcessBuilder("kill", "-" + name, Long.toString(process.pid()))
-                .start()
-                .waitFor();
     }
 
     @Override

@@ -1,11 +1,11 @@
 package io.holdfast.demo.scenes;
 
 import io.holdfast.cli.process.Kill;
+import io.holdfast.testkit.servers.ChildJvm;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.Writer;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -33,16 +33,7 @@ final class WorkerProcess implements AutoCloseable {
 
     /** Starts a process with this one's Java and class path. */
     static WorkerProcess start(String name, boolean debug) throws IOException {
-        List<String> command = List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-Xmx64m",
-                "-XX:+UseSerialGC",
-                "-XX:TieredStopAtLevel=1",
-                "-Xshare:auto",
-                "-cp",
-                System.getProperty("java.class.path"),
-                DemoWorker.class.getName());
-        Process process = new ProcessBuilder(command)
+        Process process = ChildJvm.command("-Xmx64m", DemoWorker.class.getName())
                 .redirectError(debug ? ProcessBuilder.Redirect.INHERIT : ProcessBuilder.Redirect.DISCARD)
                 .start();
         return new WorkerProcess(name, process);

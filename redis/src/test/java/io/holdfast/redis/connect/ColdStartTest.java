@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.Lease;
 import io.holdfast.LockClient;
+import io.holdfast.testkit.servers.ChildJvm;
 import io.holdfast.testkit.servers.RedisServer;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -44,15 +45,8 @@ class ColdStartTest {
     /** Returns the classes, by the JVM's log: a class that is only loaded costs little. */
     private Stream<String> initializedBy(String uri) throws Exception {
         Path log = folder.resolve("classes");
-        Process process = new ProcessBuilder(
-                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                        "-XX:+UseSerialGC",
-                        "-XX:TieredStopAtLevel=1",
-                        "-Xlog:class+init=info:file=" + log + "::filecount=0",
-                        "-cp",
-                        System.getProperty("java.class.path"),
-                        ColdStartTest.class.getName(),
-                        uri)
+        Process process = ChildJvm.command(
+                        "-Xlog:class+init=info:file=" + log + "::filecount=0", ColdStartTest.class.getName(), uri)
                 .inheritIO()
                 .start();
         try {

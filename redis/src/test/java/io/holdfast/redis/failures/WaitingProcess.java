@@ -3,11 +3,11 @@ package io.holdfast.redis.failures;
 import io.holdfast.Lease;
 import io.holdfast.LockClient;
 import io.holdfast.LockOptions;
+import io.holdfast.testkit.servers.ChildJvm;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
@@ -37,16 +37,7 @@ final class WaitingProcess implements HandOffFaultsTest.Victim {
     }
 
     static WaitingProcess start(String uri, String name) throws IOException {
-        return new WaitingProcess(new ProcessBuilder(
-                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                        "-Xmx96m",
-                        "-XX:+UseSerialGC",
-                        "-XX:TieredStopAtLevel=1",
-                        "-cp",
-                        System.getProperty("java.class.path"),
-                        WaitingProcess.class.getName(),
-                        uri,
-                        name)
+        return new WaitingProcess(ChildJvm.command("-Xmx96m", WaitingProcess.class.getName(), uri, name)
                 .redirectError(ProcessBuilder.Redirect.DISCARD)
                 .start());
     }

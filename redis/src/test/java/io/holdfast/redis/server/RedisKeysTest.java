@@ -2,8 +2,8 @@ package io.holdfast.redis.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.holdfast.testkit.servers.ChildJvm;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.util.HashSet;
 import java.util.Random;
 import java.util.Set;
@@ -105,14 +105,7 @@ public class RedisKeysTest {
     /** Java 17 takes the locale's charset where none is named: ASCII in many containers. */
     @Test
     void slotsDoNotDependOnTheLocale() throws Exception {
-        Process child = new ProcessBuilder(
-                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                        "-XX:TieredStopAtLevel=1",
-                        "-XX:+UseSerialGC",
-                        "-Dfile.encoding=US-ASCII",
-                        "-cp",
-                        System.getProperty("java.class.path"),
-                        Slots.class.getName())
+        Process child = ChildJvm.command("-Dfile.encoding=US-ASCII", Slots.class.getName())
                 .redirectError(ProcessBuilder.Redirect.INHERIT)
                 .start();
         try {

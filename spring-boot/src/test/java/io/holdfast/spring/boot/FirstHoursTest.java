@@ -10,9 +10,9 @@ import io.holdfast.spring.Locked;
 import io.holdfast.spring.LogLines;
 import io.holdfast.spring.ScheduledLock;
 import io.holdfast.spring.call.LockedInterceptor;
+import io.holdfast.testkit.servers.ChildJvm;
 import io.holdfast.testkit.servers.RedisServer;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -227,13 +227,7 @@ class FirstHoursTest {
 
     @Test
     void the_last_lines_reach_the_log_after_a_sigterm() throws Exception {
-        Process jvm = new ProcessBuilder(
-                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                        "-XX:+UseSerialGC",
-                        "-XX:TieredStopAtLevel=1",
-                        "-cp",
-                        System.getProperty("java.class.path"),
-                        Stopped.class.getName())
+        Process jvm = ChildJvm.command(Stopped.class.getName())
                 .redirectErrorStream(true)
                 .start();
         StringBuilder said = new StringBuilder();

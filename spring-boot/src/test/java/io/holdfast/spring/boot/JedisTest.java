@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.Lease;
 import io.holdfast.LockClient;
+import io.holdfast.testkit.servers.ChildJvm;
 import io.holdfast.testkit.servers.RedisServer;
 import java.io.File;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Tag;
@@ -62,13 +62,7 @@ class JedisTest {
         String classes = Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator))
                 .filter(entry -> !entry.contains("lettuce-core"))
                 .collect(Collectors.joining(File.pathSeparator));
-        Process jvm = new ProcessBuilder(
-                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                        "-XX:+UseSerialGC",
-                        "-XX:TieredStopAtLevel=1",
-                        "-cp",
-                        classes,
-                        JedisApplication.class.getName())
+        Process jvm = ChildJvm.command("-cp", classes, JedisApplication.class.getName())
                 .redirectErrorStream(true)
                 .start();
         jvm.getOutputStream().close();

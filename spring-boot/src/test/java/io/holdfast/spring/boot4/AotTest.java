@@ -5,6 +5,7 @@ import static org.springframework.aot.hint.predicate.RuntimeHintsPredicates.refl
 
 import io.holdfast.jdbc.JdbcOnce;
 import io.holdfast.spring.boot.HoldfastProperties;
+import io.holdfast.testkit.servers.ChildJvm;
 import io.holdfast.testkit.servers.RedisServer;
 import java.io.File;
 import java.io.IOException;
@@ -103,11 +104,7 @@ class AotTest {
                 .contains(AotApplication.Request.class.getName());
 
         try (RedisServer server = RedisServer.start()) {
-            Process jvm = new ProcessBuilder(
-                            Path.of(System.getProperty("java.home"), "bin", "java")
-                                    .toString(),
-                            "-XX:+UseSerialGC",
-                            "-XX:TieredStopAtLevel=1",
+            Process jvm = ChildJvm.command(
                             "-Dspring.aot.enabled=true",
                             "-cp",
                             classes

@@ -129,14 +129,7 @@ final class ServerProcess {
             throw new IllegalStateException("the server's process " + pid + " has ended");
         }
         try {
-            Process kill = new ProcessBuilder("sh", "-c", "kill -" + name + " " + pid)
-                    .redirectErrorStream(true)
-                    .start();
-            String said = new String(kill.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-            if (kill.waitFor() != 0) {
-                throw new IllegalStateException(
-                        "could not send SIG" + name + " to process " + pid + ": " + said.strip());
-            }
+            ChildJvm.signal(name, pid);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         } catch (InterruptedException e) {

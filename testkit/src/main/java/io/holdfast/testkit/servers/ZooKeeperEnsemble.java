@@ -123,23 +123,16 @@ public final class ZooKeeperEnsemble implements AutoCloseable {
     }
 
     private ServerProcess launch(Path dir) throws IOException {
-        List<String> command = new ArrayList<>(List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-Xmx64m",
-                "-Xss512k",
-                "-XX:+UseSerialGC",
-                "-XX:TieredStopAtLevel=1",
-                "-Xshare:auto",
-                "-Dzookeeper.forceSync=no",
-                "-Dzookeeper.preAllocSize=256",
-                "-Dzookeeper.jmx.log4j.disable=true",
-                "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn"));
+        List<String> command = ChildJvm.command(
+                        "-Xmx64m",
+                        "-Xss512k",
+                        "-Dzookeeper.forceSync=no",
+                        "-Dzookeeper.preAllocSize=256",
+                        "-Dzookeeper.jmx.log4j.disable=true",
+                        "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn")
+                .command();
         command.addAll(options);
-        command.addAll(List.of(
-                "-cp",
-                System.getProperty("java.class.path"),
-                MAIN,
-                dir.resolve("zoo.cfg").toString()));
+        command.addAll(List.of(MAIN, dir.resolve("zoo.cfg").toString()));
         return ServerProcess.start(command, dir.resolve("log"), dir);
     }
 

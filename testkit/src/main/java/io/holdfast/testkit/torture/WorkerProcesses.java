@@ -2,6 +2,7 @@ package io.holdfast.testkit.torture;
 
 import io.holdfast.history.Event;
 import io.holdfast.history.Event.Kind;
+import io.holdfast.testkit.servers.ChildJvm;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -35,15 +36,7 @@ final class WorkerProcesses implements AutoCloseable {
     /** Starts one more worker, with this process's Java and class path. */
     void start() throws IOException {
         String name = "w" + started++;
-        Process process = new ProcessBuilder(
-                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                        "-Xmx128m",
-                        "-XX:+UseSerialGC",
-                        "-XX:TieredStopAtLevel=1",
-                        "-Xshare:auto",
-                        "-cp",
-                        System.getProperty("java.class.path"),
-                        main.getName())
+        Process process = ChildJvm.command("-Xmx128m", main.getName())
                 .redirectOutput(ProcessBuilder.Redirect.DISCARD)
                 .redirectError(folder.resolve(name + ".log").toFile())
                 .start();
@@ -98,9 +91,9 @@ final class WorkerProcesses implements AutoCloseable {
     private void pause(Random random) throws IOException, InterruptedException {
         Worker worker = any(random);
         long began = System.nanoTime();
-        signal("STOP", worker.process().pid());
+        ChildJvm.signal("STOP", worker.process().pid());
         Thread.sleep(random.nextInt(2 * (int) setup.lease().toMillis()));
-        signal("CONT", worker.process().pid());
+        ChildJvm.signal("CONT", worker.process().pid());
         recorder.record(Event.of(began, Kind.PAUSED, worker.name(), "nanos", System.nanoTime() - began));
     }
 
@@ -111,14 +104,5 @@ final class WorkerProcesses implements AutoCloseable {
         worker.process().destroyForcibly().waitFor();
         workers.remove(worker);
         start();
-    }
-
-    private static void signal(String signal, long pid) throws IOException, InterruptedException {
-        // The shell's own kill, because small images have no /bin/kill.
-        new ProcessBuilder("/bin/sh", "-c", "kill -s " + signal + " " + pid)
-                .redirectErrorStream(true)
-                .redirectOutput(ProcessBuilder.Redirect.DISCARD)
-                .start()
-                .waitFor();
     }
 }

@@ -3,8 +3,6 @@ package io.holdfast.testkit.servers;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 
@@ -31,14 +29,9 @@ final class ServerInChildJvm implements AutoCloseable {
     }
 
     ServerInChildJvm(String... jvmArgs) throws IOException {
-        List<String> line = new ArrayList<>();
-        line.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-        line.addAll(List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"));
-        line.addAll(List.of(jvmArgs));
-        line.addAll(List.of("-cp", System.getProperty("java.class.path"), ServerInChildJvm.class.getName()));
-        jvm = new ProcessBuilder(line)
-                .redirectError(ProcessBuilder.Redirect.INHERIT)
-                .start();
+        ProcessBuilder builder = ChildJvm.command(jvmArgs).redirectError(ProcessBuilder.Redirect.INHERIT);
+        builder.command().add(ServerInChildJvm.class.getName());
+        jvm = builder.start();
         output = jvm.inputReader(StandardCharsets.UTF_8);
     }
 

@@ -9,6 +9,7 @@ import io.holdfast.Lease;
 import io.holdfast.LockClient;
 import io.holdfast.LockOptions;
 import io.holdfast.LockStoreException;
+import io.holdfast.testkit.servers.ChildJvm;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
@@ -122,8 +123,7 @@ class FolderLockClientTest {
     }
 
     private static Process start(Class<?> program, String argument) throws IOException {
-        String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
-        return new ProcessBuilder(java, "-cp", System.getProperty("java.class.path"), program.getName(), argument)
+        return ChildJvm.command(program.getName(), argument)
                 .redirectError(ProcessBuilder.Redirect.INHERIT)
                 .start();
     }
