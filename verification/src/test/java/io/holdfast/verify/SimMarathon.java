@@ -1,6 +1,7 @@
 package io.holdfast.verify;
 
 import io.holdfast.engine.VerifyEngine.Rules;
+import io.holdfast.verify.engine.QuietLogs;
 import io.holdfast.verify.engine.SimRuns;
 import io.holdfast.verify.engine.SimSite;
 import io.holdfast.verify.engine.Simulation;
@@ -45,7 +46,7 @@ final class SimMarathon {
             throw new IllegalArgumentException(
                     "expected: server|steps|quorum|commands|zookeeper|sql FIRST LAST CHUNK FILE");
         }
-        SimRuns.quiet();
+        QuietLogs.switchOff();
         LongFunction<Simulation> maker = seed -> new Simulation(seed, Rules.RIGHT, site(args[0]));
         new SimMarathon(maker, Path.of(args[4]))
                 .run(Long.parseLong(args[1]), Long.parseLong(args[2]), Long.parseLong(args[3]));

@@ -7,8 +7,6 @@ import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongFunction;
-import java.util.logging.Level;
-import java.util.logging.Logger;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 
@@ -26,21 +24,7 @@ public final class SimRuns {
     /** Within so many histories each bug of permits, of read-write locks and of leaderships must show. */
     public static final long SEEDS_FOR_POOLS = 1_000;
 
-    /**
-     * Of all modules: a bad network is all that their warnings are about. Held, because loggers are collected
-     * otherwise.
-     */
-    private static final Logger LOG = Logger.getLogger("io.holdfast");
-
     private SimRuns() {}
-
-    public static void quiet() {
-        LOG.setLevel(Level.OFF);
-    }
-
-    public static void loud() {
-        LOG.setLevel(null);
-    }
 
     private static boolean isReplay() {
         return Long.getLong("seed") != null;

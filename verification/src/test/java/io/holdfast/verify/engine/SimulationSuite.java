@@ -1,9 +1,8 @@
 package io.holdfast.verify.engine;
 
 import io.holdfast.engine.VerifyEngine.Rules;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
  * Plays many histories of the real engine over one kind of store under virtual time. A subclass makes the store, and
@@ -11,6 +10,7 @@ import org.junit.jupiter.api.Test;
  *
  * <p>{@code -Dseeds=N} plays N histories, from {@code -Dfirst=M} on; {@code -Dseed=N} plays one again and prints it.
  */
+@ExtendWith(QuietLogs.class)
 public abstract class SimulationSuite {
 
     private static final long SEEDS = Long.getLong("holdfast.seeds", 500);
@@ -28,16 +28,6 @@ public abstract class SimulationSuite {
     }
 
     protected abstract Simulation simulation(long seed, Rules rules);
-
-    @BeforeAll
-    static void quiet() {
-        SimRuns.quiet();
-    }
-
-    @AfterAll
-    static void loud() {
-        SimRuns.loud();
-    }
 
     @Test
     void histories_without_a_violation() {

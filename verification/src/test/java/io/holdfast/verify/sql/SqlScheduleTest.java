@@ -6,8 +6,8 @@ import io.holdfast.Lease;
 import io.holdfast.LockOptions;
 import io.holdfast.engine.VerifyEngine;
 import io.holdfast.engine.VerifyEngine.Rules;
+import io.holdfast.verify.engine.QuietLogs;
 import io.holdfast.verify.engine.SimProcess;
-import io.holdfast.verify.engine.SimRuns;
 import io.holdfast.verify.engine.Simulation;
 import io.holdfast.verify.sql.SimSqlSite.Season;
 import java.time.Duration;
@@ -15,9 +15,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletionStage;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -25,22 +24,13 @@ import org.junit.jupiter.params.provider.EnumSource;
  * Histories in which users do what a {@link SqlBug} needs, and only the times are drawn. Whole histories of any users
  * show such a bug too seldom.
  */
+@ExtendWith(QuietLogs.class)
 class SqlScheduleTest {
 
     private static final int HISTORIES = 100;
 
     /** The rarest bug shows in one history of seventy. */
     private static final int HISTORIES_FOR_BUGS = 1_000;
-
-    @BeforeAll
-    static void quiet() {
-        SimRuns.quiet();
-    }
-
-    @AfterAll
-    static void loud() {
-        SimRuns.loud();
-    }
 
     /** Processes over the real store, and what goes wrong between them. */
     private static final class Schedule {

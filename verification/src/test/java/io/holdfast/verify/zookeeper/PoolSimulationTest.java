@@ -2,27 +2,24 @@ package io.holdfast.verify.zookeeper;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.holdfast.verify.engine.QuietLogs;
 import io.holdfast.verify.engine.SimRuns;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.LongStream;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** The real view of pools over a simulated ensemble. {@code -Dseeds=N} plays N histories, {@code -Dfirst=M} from M on. */
+@ExtendWith(QuietLogs.class)
 class PoolSimulationTest {
 
     private static final long FIRST = Long.getLong("first", 1);
     private static final long SEEDS = Long.getLong("seeds", 60);
 
     private static final long SEEDS_FOR_BUGS = SimRuns.SEEDS_FOR_POOLS;
-
-    @BeforeAll
-    static void quiet() {
-        SimRuns.quiet();
-    }
 
     @Test
     void no_limit_is_passed_and_nobody_is_overtaken() {
