@@ -14,20 +14,17 @@ import io.holdfast.redis.server.RedisUris;
 import io.holdfast.spi.AcquireReply;
 import io.holdfast.spi.AcquireReply.Granted;
 import io.holdfast.spi.AcquireRequest;
-import io.holdfast.spi.ForceReply;
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.ReleaseReply;
 import io.holdfast.spi.ReleaseRequest;
 import io.holdfast.spi.RenewReply;
 import io.holdfast.spi.RenewRequest;
 import io.holdfast.spi.StoreContext;
-import io.holdfast.spi.StoreListener;
-import io.holdfast.spi.StoreState;
+import io.holdfast.verify.engine.ForwardingStore;
 import java.net.URI;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import org.jspecify.annotations.Nullable;
 
 /**
  * One process's real store of the mode "commands", with all that belongs to it but the network: opened as the product
@@ -41,7 +38,7 @@ public final class CommandsSimulation {
     private final SimConnections connections;
     private final RedisMessages messages;
     private final CommandsLockStore real;
-    private final LockStore store = new Observed();
+    private final LockStore store;
 
     public CommandsSimulation(SimRedis server, String clientId, SimEnd end) {
         this.server = server;
@@ -78,6 +75,7 @@ public final class CommandsSimulation {
             heartbeat.stop();
             connections.close();
         });
+        store = new Observed(real);
     }
 
     public LockStore store() {
@@ -106,7 +104,11 @@ public final class CommandsSimulation {
     }
 
     /** Tells the truth about what the client knows, and has the bugs of the client's side. */
-    private final class Observed implements LockStore {
+    private final class Observed extends ForwardingStore {
+
+        Observed(LockStore real) {
+            super(real);
+        }
 
         @Override
         public CompletionStage<AcquireReply> acquire(AcquireRequest request) {
@@ -148,36 +150,6 @@ public final class CommandsSimulation {
             return server.bug() == CommandsBug.NOTHING_IS_WITHDRAWN
                     ? CompletableFuture.completedFuture(true)
                     : real.abandon(name, holderId);
-        }
-
-        @Override
-        public CompletionStage<StoreState> inspect(String name) {
-            return real.inspect(name);
-        }
-
-        @Override
-        public CompletionStage<ForceReply> forceRelease(String name, @Nullable String holder) {
-            return real.forceRelease(name, holder);
-        }
-
-        @Override
-        public Duration lateness() {
-            return real.lateness();
-        }
-
-        @Override
-        public void listen(StoreListener listener) {
-            real.listen(listener);
-        }
-
-        @Override
-        public String describe() {
-            return real.describe();
-        }
-
-        @Override
-        public void close() {
-            real.close();
         }
     }
 }

@@ -1,25 +1,18 @@
 package io.holdfast.verify.sql;
 
 import io.holdfast.spi.AcquireAllReply;
-import io.holdfast.spi.AcquireReply;
 import io.holdfast.spi.AcquireRequest;
-import io.holdfast.spi.ForceReply;
 import io.holdfast.spi.LockStore;
-import io.holdfast.spi.ReleaseReply;
-import io.holdfast.spi.ReleaseRequest;
 import io.holdfast.spi.RenewAnswers;
-import io.holdfast.spi.RenewReply;
 import io.holdfast.spi.RenewRequest;
 import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.StoreException;
 import io.holdfast.spi.StoreException.Outcome;
-import io.holdfast.spi.StoreListener;
-import io.holdfast.spi.StoreState;
 import io.holdfast.sql.VerifySql;
+import io.holdfast.verify.engine.ForwardingStore;
 import io.holdfast.verify.engine.SimSite;
 import io.holdfast.verify.engine.SimTime;
 import java.sql.SQLException;
-import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -275,82 +268,39 @@ final class SimSqlClient implements SimSite.Link, VerifySql.Running {
     }
 
     /** The store as it is, without the cards: they are of no account for locks. */
-    private record WithoutCards(LockStore all, Set<String> leftAtClose) implements LockStore {
+    private static final class WithoutCards extends ForwardingStore {
 
-        @Override
-        public CompletionStage<AcquireReply> acquire(AcquireRequest request) {
-            return all.acquire(request);
+        private final Set<String> leftAtClose;
+
+        WithoutCards(LockStore all, Set<String> leftAtClose) {
+            super(all);
+            this.leftAtClose = leftAtClose;
         }
 
         @Override
         public boolean canAcquireAll(List<String> names) {
-            return all.canAcquireAll(names);
+            return real.canAcquireAll(names);
         }
 
         @Override
         public CompletionStage<AcquireAllReply> acquireAll(List<AcquireRequest> requests) {
-            return all.acquireAll(requests);
-        }
-
-        @Override
-        public CompletionStage<RenewReply> renew(RenewRequest request) {
-            return all.renew(request);
+            return real.acquireAll(requests);
         }
 
         @Override
         public void renewAll(List<RenewRequest> requests, RenewAnswers answers) {
-            all.renewAll(requests, answers);
-        }
-
-        @Override
-        public CompletionStage<ReleaseReply> release(ReleaseRequest request) {
-            return all.release(request);
-        }
-
-        @Override
-        public CompletionStage<Boolean> abandon(String name, String holderId) {
-            return all.abandon(name, holderId);
-        }
-
-        @Override
-        public CompletionStage<StoreState> inspect(String name) {
-            return all.inspect(name);
-        }
-
-        @Override
-        public CompletionStage<ForceReply> forceRelease(String name, @Nullable String holder) {
-            return all.forceRelease(name, holder);
-        }
-
-        @Override
-        public Duration lateness() {
-            return all.lateness();
+            real.renewAll(requests, answers);
         }
 
         @Override
         public Optional<LockStore> pools() {
-            return all.pools();
-        }
-
-        @Override
-        public void listen(StoreListener listener) {
-            all.listen(listener);
-        }
-
-        @Override
-        public String describe() {
-            return all.describe();
+            return real.pools();
         }
 
         @Override
         public void leave(String name, String holderId, BooleanSupplier inUse) {
             leftAtClose.add(holderId);
-            all.leave(name, holderId, inUse);
-        }
-
-        @Override
-        public void close() {
-            all.close();
+            real.leave(name, holderId, inUse);
         }
     }
 }
