@@ -8,7 +8,7 @@ import java.util.concurrent.locks.Lock;
 import java.util.function.BiFunction;
 
 /** Holdfast itself, as a user calls it. */
-final class HoldfastHandle implements Handle {
+final class HoldfastHandle extends LockHandle {
 
     private final LockClient client;
     private final BiFunction<LockClient, String, Lock> kind;
@@ -33,19 +33,8 @@ final class HoldfastHandle implements Handle {
     }
 
     @Override
-    @SuppressWarnings("LockNotBeforeTry") // unlocked by the caller
-    public void lock(String name) {
-        kind.apply(client, name).lock();
-    }
-
-    @Override
-    public boolean tryLock(String name) {
-        return kind.apply(client, name).tryLock();
-    }
-
-    @Override
-    public void unlock(String name) {
-        kind.apply(client, name).unlock();
+    Lock of(String name) {
+        return kind.apply(client, name);
     }
 
     @Override

@@ -10,7 +10,7 @@ import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
 
 /** Redisson's lock in four of its kinds. */
-final class RedissonHandle implements Handle {
+final class RedissonHandle extends LockHandle {
 
     private final RedissonClient client;
     private final BiFunction<RedissonClient, String, RLock> kind;
@@ -44,24 +44,13 @@ final class RedissonHandle implements Handle {
     }
 
     @Override
-    @SuppressWarnings("LockNotBeforeTry") // unlocked by the caller
-    public void lock(String name) {
-        kind.apply(client, name).lock();
-    }
-
-    @Override
-    public boolean tryLock(String name) {
-        return kind.apply(client, name).tryLock();
-    }
-
-    @Override
-    public void unlock(String name) {
-        kind.apply(client, name).unlock();
+    RLock of(String name) {
+        return kind.apply(client, name);
     }
 
     @Override
     public CompletionStage<?> pair(String name) {
-        RLock lock = kind.apply(client, name);
+        RLock lock = of(name);
         long owner = owners.incrementAndGet();
         return lock.lockAsync(owner).thenCompose(held -> lock.unlockAsync(owner));
     }

@@ -2,13 +2,14 @@ package io.holdfast.bench.peer;
 
 import java.net.URI;
 import java.time.Duration;
+import java.util.concurrent.locks.Lock;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import org.springframework.integration.redis.util.RedisLockRegistry;
 import org.springframework.integration.redis.util.RedisLockRegistry.RedisLockType;
 import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
 
 /** Spring Integration's registry in both of its kinds, without renewal (the default) or with it. */
-final class SpringHandle extends RegistryHandle {
+final class SpringHandle extends LockHandle {
 
     static final String REGISTRY = "bench";
 
@@ -43,8 +44,8 @@ final class SpringHandle extends RegistryHandle {
     }
 
     @Override
-    RedisLockRegistry registry() {
-        return registry;
+    Lock of(String name) {
+        return registry.obtain(name);
     }
 
     @Override

@@ -2,12 +2,13 @@ package io.holdfast.bench.peer;
 
 import com.zaxxer.hikari.HikariDataSource;
 import java.time.Duration;
+import java.util.concurrent.locks.Lock;
 import org.springframework.integration.jdbc.lock.DefaultLockRepository;
 import org.springframework.integration.jdbc.lock.JdbcLockRegistry;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 
 /** Spring Integration's registry of locks in a database, on a pool of HikariCP. A waiter asks again each 100 ms. */
-final class SpringJdbcHandle extends RegistryHandle {
+final class SpringJdbcHandle extends LockHandle {
 
     /** As many connections as Spring Boot gives a pool. */
     private static final int POOL = 10;
@@ -34,8 +35,8 @@ final class SpringJdbcHandle extends RegistryHandle {
     }
 
     @Override
-    JdbcLockRegistry registry() {
-        return registry;
+    Lock of(String name) {
+        return registry.obtain(name);
     }
 
     @Override
