@@ -161,19 +161,24 @@ class PushedGrantTest extends EngineFixture {
         return new PushedGrant("a", probe.lastHolderId(), 1L << 40, 0, 3_000, nonce, 0, PushedGrant.ALWAYS);
     }
 
+    private static PushedGrant changed(
+            PushedGrant grant, long nonce, long sinceAskingMillis, long sameClockSinceNanos) {
+        return new PushedGrant(
+                grant.name(),
+                grant.holderId(),
+                grant.base(),
+                grant.waiting(),
+                grant.leaseMillis(),
+                nonce,
+                sinceAskingMillis,
+                sameClockSinceNanos);
+    }
+
     @Test
     void asks_when_the_store_counted_from_another_asking_than_the_last() {
         PushedGrant grant = grantWithoutMessage();
         probe.acquires = Fate.REQUEST_HELD;
-        tell(new PushedGrant(
-                "a",
-                grant.holderId(),
-                grant.base(),
-                0,
-                grant.leaseMillis(),
-                grant.nonce() + 1,
-                grant.sinceAskingMillis(),
-                PushedGrant.ALWAYS));
+        tell(changed(grant, grant.nonce() + 1, grant.sinceAskingMillis(), PushedGrant.ALWAYS));
         assertThat(waiting).isNotDone();
 
         probe.acquires = Fate.PASS;
@@ -185,15 +190,7 @@ class PushedGrantTest extends EngineFixture {
     void asks_when_the_connection_was_made_after_the_asking() {
         PushedGrant grant = grantWithoutMessage();
         probe.acquires = Fate.REQUEST_HELD;
-        tell(new PushedGrant(
-                "a",
-                grant.holderId(),
-                grant.base(),
-                0,
-                grant.leaseMillis(),
-                grant.nonce(),
-                grant.sinceAskingMillis(),
-                time.nanoTime()));
+        tell(changed(grant, grant.nonce(), grant.sinceAskingMillis(), time.nanoTime()));
         assertThat(waiting).isNotDone();
 
         probe.acquires = Fate.PASS;
@@ -204,15 +201,7 @@ class PushedGrantTest extends EngineFixture {
     @Test
     void a_jump_of_the_stores_clock_does_not_make_it_longer_than_from_the_messages_arrival() {
         PushedGrant grant = grantWithoutMessage();
-        tell(new PushedGrant(
-                "a",
-                grant.holderId(),
-                grant.base(),
-                0,
-                grant.leaseMillis(),
-                grant.nonce(),
-                grant.sinceAskingMillis() + 3_600_000,
-                PushedGrant.ALWAYS));
+        tell(changed(grant, grant.nonce(), grant.sinceAskingMillis() + 3_600_000, PushedGrant.ALWAYS));
         assertThat(now(waiting).remaining().toMillis()).isLessThan(3_000);
     }
 

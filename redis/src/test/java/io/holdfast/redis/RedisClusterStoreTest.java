@@ -296,10 +296,7 @@ class RedisClusterStoreTest {
             String held = a.hold(name);
             String second = b.queue(name);
             RedisServer from = cluster.nodeOf(name);
-            RedisServer to = cluster.masters().stream()
-                    .filter(node -> node != from)
-                    .findFirst()
-                    .orElseThrow();
+            RedisServer to = masterBeside(from);
             SlotMigration migration = cluster.migrate(cluster.slotOf(name), to);
             assertThat(a.renew(name, held, 30_000)).isInstanceOf(RenewReply.Renewed.class);
             migration.moveKey(name);
@@ -339,10 +336,7 @@ class RedisClusterStoreTest {
                 requests.add(RenewRequest.extend(name, a.hold(name), 30_000, 0).counted(i < 2));
             }
             RedisServer from = cluster.nodeOf(tag);
-            RedisServer to = cluster.masters().stream()
-                    .filter(node -> node != from)
-                    .findFirst()
-                    .orElseThrow();
+            RedisServer to = masterBeside(from);
             SlotMigration migration = cluster.migrate(cluster.slotOf(tag), to);
             migration.moveKey("{" + tag + "}:0");
             migration.moveKey("{" + tag + "}:3");
@@ -369,10 +363,7 @@ class RedisClusterStoreTest {
             String held = a.hold(name);
             String waiting = b.queue(name);
             RedisServer from = cluster.nodeOf(name);
-            RedisServer to = cluster.masters().stream()
-                    .filter(node -> node != from)
-                    .findFirst()
-                    .orElseThrow();
+            RedisServer to = masterBeside(from);
             cluster.migrate(cluster.slotOf(name), to).finish();
             if (sharded) {
                 await().atMost(Duration.ofSeconds(10)).until(() -> listensAt(to, waiting));
@@ -406,10 +397,7 @@ class RedisClusterStoreTest {
             String second = b.queue(name);
             String third = c.queue(name);
             RedisServer from = cluster.nodeOf(name);
-            RedisServer to = cluster.masters().stream()
-                    .filter(node -> node != from)
-                    .findFirst()
-                    .orElseThrow();
+            RedisServer to = masterBeside(from);
             SlotMigration migration = cluster.migrate(cluster.slotOf(name), to);
 
             StoreException half = TestClient.failure(a.store.release(ReleaseRequest.of(name, held)));
@@ -452,6 +440,13 @@ class RedisClusterStoreTest {
     private static Granted awaitTurn(TestClient waiting, String name, String holderId) {
         return (Granted) await().atMost(Duration.ofSeconds(10))
                 .until(() -> waiting.acquire(name, holderId, 30_000, true), Granted.class::isInstance);
+    }
+
+    private static RedisServer masterBeside(RedisServer other) {
+        return cluster.masters().stream()
+                .filter(node -> node != other)
+                .findFirst()
+                .orElseThrow();
     }
 
     /** Whether the client of a holder id would hear a grant from this node. */

@@ -8,7 +8,6 @@ import io.holdfast.Lease;
 import io.holdfast.LockClient;
 import io.holdfast.LockOptions;
 import io.holdfast.Permits;
-import io.holdfast.testkit.servers.ZooKeeperEnsemble;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -18,35 +17,14 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import org.apache.zookeeper.ZooKeeper;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Permits of several clients on a real server. */
 @Timeout(180)
-class PermitsTest {
+class PermitsTest extends WithServer {
 
     private static final Duration PATIENCE = Duration.ofSeconds(60);
-
-    private static ZooKeeperEnsemble servers;
-    private final List<LockClient> clients = new ArrayList<>();
-
-    @BeforeAll
-    static void start() {
-        servers = ZooKeeperEnsemble.start(1);
-    }
-
-    @AfterAll
-    static void stop() {
-        servers.close();
-    }
-
-    @AfterEach
-    void closeClients() {
-        clients.forEach(LockClient::close);
-    }
 
     @Test
     void the_permits_of_a_session_that_ended_go_to_others() throws Exception {
@@ -142,16 +120,11 @@ class PermitsTest {
     }
 
     private LockClient client() {
-        LockClient client = LockClient.builder()
-                .uri(servers.uri() + "/permits?sessionTimeout=30s")
-                .cards(CardDetail.OFF)
-                .build();
-        clients.add(client);
-        return client;
+        return open("/permits?sessionTimeout=30s", CardDetail.OFF);
     }
 
     /** The session of the first node of the permits that a lease belongs to. */
-    private static long sessionOf(Lease lease) throws Exception {
+    private long sessionOf(Lease lease) throws Exception {
         ZooKeeper look = new ZooKeeper(servers.servers(), 10_000, event -> {});
         try {
             await().until(() -> look.getState().isConnected());

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.holdfast.CardDetail;
 import io.holdfast.Lease;
 import io.holdfast.LockClient;
-import io.holdfast.testkit.servers.ZooKeeperEnsemble;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -13,33 +12,12 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReadWriteLock;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Readers and writers of several clients on a real server. */
 @Timeout(180)
-class ReadWriteTest {
-
-    private static ZooKeeperEnsemble servers;
-    private final List<LockClient> clients = new ArrayList<>();
-
-    @BeforeAll
-    static void start() {
-        servers = ZooKeeperEnsemble.start(1);
-    }
-
-    @AfterAll
-    static void stop() {
-        servers.close();
-    }
-
-    @AfterEach
-    void closeClients() {
-        clients.forEach(LockClient::close);
-    }
+class ReadWriteTest extends WithServer {
 
     @Test
     void a_writer_waits_for_the_readers_and_stops_new_ones() throws Exception {
@@ -125,11 +103,6 @@ class ReadWriteTest {
     }
 
     private LockClient client() {
-        LockClient client = LockClient.builder()
-                .uri(servers.uri() + "/readers?sessionTimeout=30s")
-                .cards(CardDetail.OFF)
-                .build();
-        clients.add(client);
-        return client;
+        return open("/readers?sessionTimeout=30s", CardDetail.OFF);
     }
 }

@@ -8,7 +8,6 @@ import io.holdfast.Lease;
 import io.holdfast.LockClient;
 import io.holdfast.Permits;
 import io.holdfast.testkit.OverlapDetector;
-import io.holdfast.testkit.servers.ZooKeeperEnsemble;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -19,9 +18,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.apache.zookeeper.ZooKeeper;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -31,29 +27,10 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** The number of requests that a server receives, by its own count. */
 @Timeout(120)
-class RequestCountTest {
+class RequestCountTest extends WithServer {
 
     /** Create, list; watch; list; delete. The second list only behind more than one node. */
     private static final double CONTENDED = 5;
-
-    private static ZooKeeperEnsemble servers;
-
-    private final List<LockClient> clients = new ArrayList<>();
-
-    @BeforeAll
-    static void start() {
-        servers = ZooKeeperEnsemble.start(1);
-    }
-
-    @AfterAll
-    static void stop() {
-        servers.close();
-    }
-
-    @AfterEach
-    void closeClients() {
-        clients.forEach(LockClient::close);
-    }
 
     /** Cards add nothing to the number. The first ones look, too. */
     @ParameterizedTest
@@ -266,16 +243,11 @@ class RequestCountTest {
     }
 
     private LockClient client(CardDetail cards) {
-        LockClient client = LockClient.builder()
-                .uri(servers.uri() + "/counted?sessionTimeout=60s")
-                .cards(cards)
-                .build();
-        clients.add(client);
-        return client;
+        return open("/counted?sessionTimeout=60s", cards);
     }
 
     /** Includes a few pings and the requests for this number. */
-    private static long received() {
+    private long received() {
         return servers.count(0, "zk_packets_received");
     }
 }
