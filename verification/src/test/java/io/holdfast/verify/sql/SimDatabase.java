@@ -7,10 +7,8 @@ import io.holdfast.sql.VerifySql.Stored;
 import io.holdfast.verify.engine.Simulation;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Deque;
 import java.util.HashMap;
 import java.util.HashSet;
-import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -28,11 +26,6 @@ final class SimDatabase {
 
     /** A present-day date; the simulated monotonic time is added. */
     private static final long EPOCH_MICROS = 1_800_000_000_000_000L;
-
-    /** Longer than the standby lags or is away, and than what a crash may forget of commits that need not be synced. */
-    private static final long LOG_NANOS = 6_000_000_000L;
-
-    private static final long UNSYNCED_NANOS = 600_000_000;
 
     /** Longer than an entry of a queue lives. */
     private static final long ENTRY_MICROS = 700_000;
@@ -63,8 +56,6 @@ final class SimDatabase {
     /** A change that a transaction has made. */
     record Change(Slot slot, @Nullable Stored after) {}
 
-    private record Logged(long nanos, Slot slot, @Nullable Stored before, boolean unsynced, boolean unconfirmed) {}
-
     final VirtualTime world;
     final SplittableRandom random;
     final SqlBug bug;
@@ -81,7 +72,7 @@ final class SimDatabase {
     private final Simulation simulation;
     private final Map<String, List<Slot>> slots = new HashMap<>();
     private final Map<String, String> names = new HashMap<>();
-    private final Deque<Logged> log = new ArrayDeque<>();
+    private final SimCommitLog commits;
     private final List<SimSession> sessions = new ArrayList<>();
     private final Map<String, Consumer<String>> listeners = new HashMap<>();
     private int locked;
@@ -118,6 +109,7 @@ final class SimDatabase {
         this.simulation = simulation;
         this.world = simulation.world;
         this.random = random;
+        this.commits = new SimCommitLog(world, random);
         this.troubles = troubles;
         this.plain = plain;
         this.pooled = pooled;
@@ -233,16 +225,13 @@ final class SimDatabase {
     void commit(List<Change> changes, boolean unsynced, boolean unconfirmed, List<Note> notes) {
         if (!unsynced && !unconfirmed) {
             // The log is written in order: all before is now kept.
-            keepLog();
+            commits.keep();
         }
         for (Change change : changes) {
             Stored before = change.slot().row;
             change.slot().row = change.after();
-            log.add(new Logged(world.nanoTime(), change.slot(), before, unsynced, unconfirmed));
+            commits.add(change.slot(), before, unsynced, unconfirmed);
             granted(change.slot().key, before, change.after());
-        }
-        while (!log.isEmpty() && world.nanoTime() - log.getFirst().nanos() > LOG_NANOS) {
-            log.removeFirst();
         }
         send(notes);
     }
@@ -258,16 +247,6 @@ final class SimDatabase {
 
     void listen(String client, Consumer<String> listener) {
         listeners.put(client, listener);
-    }
-
-    /** The commits that are not certain to be kept are the last ones. */
-    private void keepLog() {
-        Deque<Logged> kept = new ArrayDeque<>();
-        while (!log.isEmpty() && (log.getLast().unsynced() || log.getLast().unconfirmed())) {
-            Logged last = log.removeLast();
-            kept.addFirst(new Logged(last.nanos(), last.slot(), last.before(), false, false));
-        }
-        log.addAll(kept);
     }
 
     private void granted(String key, @Nullable Stored before, @Nullable Stored after) {
@@ -319,15 +298,7 @@ final class SimDatabase {
     /** Stops, and starts with what was on its disk. */
     void crash(long downNanos) {
         end(downNanos);
-        int kept = log.size();
-        int certain = 0;
-        int at = 0;
-        for (Logged each : log) {
-            at++;
-            certain = each.unsynced() && world.nanoTime() - each.nanos() < UNSYNCED_NANOS ? certain : at;
-        }
-        kept = certain + (kept > certain ? random.nextInt(kept - certain + 1) : 0);
-        undo(log.size() - kept);
+        commits.undoUnsynced();
     }
 
     /** A standby takes over that had the commits up to a while ago. */
@@ -335,11 +306,7 @@ final class SimDatabase {
         end(downNanos);
         clockMicros += stepMicros;
         clockWentBack |= stepMicros < 0;
-        int count = 0;
-        for (Logged each : log) {
-            count += world.nanoTime() - each.nanos() < lagNanos ? 1 : 0;
-        }
-        undo(count);
+        commits.undoLast(lagNanos);
     }
 
     /** A standby takes over that has confirmed each commit that was reported as a success. */
@@ -347,22 +314,7 @@ final class SimDatabase {
         end(downNanos);
         clockMicros += stepMicros;
         clockWentBack |= stepMicros < 0;
-        int count = 0;
-        for (Iterator<Logged> last = log.descendingIterator(); last.hasNext(); count++) {
-            Logged each = last.next();
-            if (!each.unsynced() && !each.unconfirmed()) {
-                break;
-            }
-        }
-        undo(count);
-    }
-
-    private void undo(int count) {
-        for (int i = 0; i < count; i++) {
-            Logged last = log.removeLast();
-            last.slot().row = last.before();
-        }
-        log.clear();
+        commits.undoUnconfirmed();
     }
 
     /** Its only standby does not answer for a while. Waits for it may be cancelled. */
