@@ -1,30 +1,20 @@
 package io.holdfast.spring.startup;
 
-import io.holdfast.LockClient;
-import io.holdfast.LockStoreException;
 import io.holdfast.Permits;
-import io.holdfast.spring.LockNameCustomizer;
-import io.holdfast.spring.OnBusy;
 import io.holdfast.spring.call.Clients;
 import io.holdfast.spring.call.ContextLeaderships;
 import io.holdfast.spring.call.LockedInterceptor;
 import io.holdfast.spring.call.OnceCalls;
 import io.holdfast.spring.declaration.Expressions;
-import io.holdfast.spring.declaration.Kind;
-import io.holdfast.spring.declaration.LeaderOperation;
 import io.holdfast.spring.declaration.LockedDefinitionException;
 import io.holdfast.spring.declaration.LockedMethods;
 import io.holdfast.spring.declaration.LockedNames;
-import io.holdfast.spring.declaration.LockedOperation;
 import io.holdfast.spring.declaration.Marks;
 import io.holdfast.spring.declaration.OperationReader;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.Advisor;
 import org.springframework.aop.framework.Advised;
@@ -43,7 +33,6 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.beans.factory.config.InstantiationAwareBeanPostProcessor;
 import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.core.KotlinDetector;
-import org.springframework.core.MethodIntrospector;
 import org.springframework.core.Ordered;
 import org.springframework.util.ClassUtils;
 
@@ -66,24 +55,12 @@ public final class LockedBeanPostProcessor extends AbstractBeanFactoryAwareAdvis
     private static final System.Logger LOG = System.getLogger(LockedBeanPostProcessor.class.getName());
 
     private final transient ConfigurableListableBeanFactory beans;
-    private final transient LockedNames names;
-    private final transient LockedMethods methods;
     private final transient UncheckedBeans unchecked;
-    private final transient DeclaredLimits limits;
     private final transient OperationReader reader;
+    private final transient Declarations declarations;
     private final transient LockedInterceptor interceptor;
     private final boolean targetClasses;
     private final int order;
-
-    private final transient Clients clients;
-    private final transient ContextLeaderships leaderships;
-    private final transient OnceCalls once;
-
-    /** For each client that a bean needs, one annotation that needs it. */
-    private final transient Map<String, String> places = new ConcurrentHashMap<>();
-
-    /** For each client of which a bean needs permits or a read-write lock, one annotation that needs that. */
-    private final transient Map<String, String> demands = new ConcurrentHashMap<>();
 
     /**
      * @param targetClasses whether proxies are subclasses; otherwise they implement the interfaces of the bean
@@ -100,18 +77,13 @@ public final class LockedBeanPostProcessor extends AbstractBeanFactoryAwareAdvis
             Clients clients,
             ContextLeaderships leaderships,
             OnceCalls once) {
-        this.once = once;
         this.beans = beans;
-        this.clients = clients;
-        this.leaderships = leaderships;
-        this.methods = methods;
-        this.names = names;
         this.unchecked = unchecked;
-        this.limits = new DeclaredLimits(beans);
         this.targetClasses = targetClasses;
         this.order = order;
         Expressions expressions = new Expressions(beans);
         this.reader = new OperationReader(beans, expressions);
+        this.declarations = new Declarations(beans, reader, names, methods, clients, leaderships, once);
         this.interceptor = new LockedInterceptor(reader, expressions, beans, events, clients, leaderships, once);
         this.advisor = advisor(null);
         setBeforeExistingAdvisors(true);
@@ -157,7 +129,7 @@ public final class LockedBeanPostProcessor extends AbstractBeanFactoryAwareAdvis
     public Object postProcessAfterInitialization(Object bean, String beanName) {
         unchecked.checked(bean, beanName);
         if (bean instanceof Permits permits) {
-            limits.add(permits, beanName);
+            declarations.add(permits, beanName);
         }
         if (bean instanceof AopInfrastructureBean) {
             return bean;
@@ -174,7 +146,7 @@ public final class LockedBeanPostProcessor extends AbstractBeanFactoryAwareAdvis
         if (!isEligible(type)) {
             return bean;
         }
-        List<Method> marked = declare(type);
+        List<Method> marked = declarations.read(type);
         Object locked = lock(bean, beanName, type);
         checkIsLocked(locked, beanName);
         putInOrder((Advised) locked);
@@ -183,38 +155,6 @@ public final class LockedBeanPostProcessor extends AbstractBeanFactoryAwareAdvis
             marked.forEach(method -> warnIfUnreachable(method, type, locked, beanName));
         }
         return locked;
-    }
-
-    /** Reads and checks the declarations of this class, and returns its marked methods. */
-    private List<Method> declare(Class<?> type) {
-        Map<Method, List<LockedOperation>> locked = MethodIntrospector.selectMethods(
-                type, (MethodIntrospector.MetadataLookup<@Nullable List<LockedOperation>>)
-                        method -> reader.isLocked(method, type) ? reader.operations(method, type) : null);
-        locked.values().stream().flatMap(List::stream).forEach(operation -> {
-            methods.add(operation);
-            limits.add(operation);
-            once.declare(operation);
-            operation.constantNames().forEach(names::add);
-            places.putIfAbsent(operation.client(), operation.place());
-            if (!operation.kind().shown().isEmpty()) {
-                operation
-                        .constantNames()
-                        .forEach(name -> names.add(operation.kind().shown() + name));
-                demands.putIfAbsent(operation.client(), operation.place());
-            }
-            warnIfErrorAtEachFiring(operation);
-        });
-        Map<Method, LeaderOperation> leaders =
-                MethodIntrospector.selectMethods(type, (MethodIntrospector.MetadataLookup<@Nullable LeaderOperation>)
-                        method -> reader.leader(method, type));
-        leaders.values().forEach(operation -> {
-            places.putIfAbsent(operation.client(), Marks.on(operation.method()));
-            leaderships.declare(operation.leadership(), operation.client(), Marks.on(operation.method()));
-        });
-        return Stream.concat(locked.keySet().stream(), leaders.keySet().stream())
-                .map(method -> OperationReader.specific(method, type))
-                .distinct()
-                .toList();
     }
 
     private Object lock(Object bean, String beanName, Class<?> type) {
@@ -241,7 +181,7 @@ public final class LockedBeanPostProcessor extends AbstractBeanFactoryAwareAdvis
         }
     }
 
-    /** Refuses beans that were made before this post-processor: they would run unlocked. Then looks for all clients. */
+    /** Refuses beans that were made before this post-processor: they would run unlocked. Then checks all declarations. */
     @Override
     public void afterSingletonsInstantiated() {
         unchecked.end((name, bean) -> {
@@ -249,31 +189,7 @@ public final class LockedBeanPostProcessor extends AbstractBeanFactoryAwareAdvis
                 checkIsLocked(bean, name);
             }
         });
-        places.forEach(clients::get);
-        demands.forEach(this::checkHasPermits);
-        once.check();
-        if (beans.getBeanNamesForType(LockNameCustomizer.class, true, false).length > 0) {
-            names.allowPrefixes();
-        }
-    }
-
-    private void checkHasPermits(String name, String place) {
-        LockClient client = clients.get(name, place);
-        if (!hasPermits(client)) {
-            throw new LockedDefinitionException(
-                    place,
-                    client.describeStore() + " has no permits and no read-write locks",
-                    "Redis in mode lua, ZooKeeper, a database, or memory");
-        }
-    }
-
-    /** Returns true if the store is not open yet: then the first call finds out. */
-    private static boolean hasPermits(LockClient client) {
-        try {
-            return client.hasPermits();
-        } catch (LockStoreException e) {
-            return true;
-        }
+        declarations.check();
     }
 
     private boolean isOfInterest(Object bean) {
@@ -375,18 +291,6 @@ public final class LockedBeanPostProcessor extends AbstractBeanFactoryAwareAdvis
             Advisor lock = locked.getAdvisors()[own];
             locked.removeAdvisor(lock);
             locked.addAdvisor(last, lock);
-        }
-    }
-
-    private static void warnIfErrorAtEachFiring(LockedOperation operation) {
-        if (operation.isScheduled() && operation.onBusy() == OnBusy.THROW && operation.busyAnswer() == null) {
-            LOG.log(
-                    System.Logger.Level.WARNING,
-                    "{0} is scheduled, so each firing that finds its {1} taken by another node is logged as an error"
-                            + " (expected: {2}onBusy = SKIP)",
-                    operation.place(),
-                    operation.kind().word(),
-                    operation.kind() == Kind.LOCK ? "@ScheduledLock, or " : "");
         }
     }
 
