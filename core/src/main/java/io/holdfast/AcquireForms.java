@@ -25,6 +25,7 @@ abstract sealed class AcquireForms permits TaskForms {
      *
      * @throws IllegalStateException if the thread would wait for itself without end, as far as that is known: it holds
      *     the name by {@link LockClient#getLock}, or with {@link LockOptions#releasedByThread}
+     * @throws DeadlockException if threads of this process would wait for each other without end
      * @throws LockTimeoutException if the wait time passed
      * @throws LockStoreException if the store failed
      * @throws InterruptedException if the thread was interrupted while it waited; nothing is left behind
@@ -102,6 +103,7 @@ abstract sealed class AcquireForms permits TaskForms {
      * without that option, if all are free now.
      *
      * @return empty if they were not free together
+     * @throws LockStoreException if the store failed, or answered nothing during the whole wait
      */
     @CheckReturnValue
     public Optional<MultiLease> tryAcquireAll(Collection<String> names, LockOptions options)

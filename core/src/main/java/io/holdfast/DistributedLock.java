@@ -26,7 +26,7 @@ import java.util.concurrent.locks.Lock;
  * LockClientClosedException} if the client is closed. They throw {@link IllegalStateException} if the thread waits
  * without limit for a lease of its own with {@link LockOptions#releasedByThread}. They throw {@link DeadlockException}
  * if two threads of this process would wait for each other forever. Only {@link #unlock()} and {@link #extend} throw
- * {@link LeaseLostException}.
+ * {@link LeaseLostException}. Thread-safe.
  */
 public interface DistributedLock extends Lock {
 
@@ -40,6 +40,8 @@ public interface DistributedLock extends Lock {
     /**
      * Takes the lock as {@link #lock()} does, with a lease that is not renewed and ends after this time, in this client
      * and at the store. A nested call keeps the lease that the thread has.
+     *
+     * @throws IllegalArgumentException if the lease is shorter than 100 milliseconds or longer than 365 days
      */
     void lock(long lease, TimeUnit unit);
 
@@ -47,12 +49,16 @@ public interface DistributedLock extends Lock {
     @Override
     void lockInterruptibly() throws InterruptedException;
 
-    /** Takes the lock if it is free now. Costs one command at most, or two if the lock is held without expiry. */
+    /**
+     * Takes the lock if it is free now. Costs one command at most, or two if the lock is held without expiry. Waits for
+     * the answer even when interrupted.
+     */
     @Override
     boolean tryLock();
 
     /**
-     * Takes the lock if that is possible within this time; zero or less means one attempt.
+     * Takes the lock if that is possible within this time; zero or less means one attempt. An interrupt ends the wait
+     * and leaves nothing behind.
      *
      * @return false if the wait time passed
      */
@@ -63,7 +69,7 @@ public interface DistributedLock extends Lock {
     boolean tryLock(long wait, long lease, TimeUnit unit) throws InterruptedException;
 
     /**
-     * Undoes one {@code lock()} of the calling thread; the last one releases the lock.
+     * Undoes one {@code lock()} of the calling thread; the last one releases the lock, as {@link Lease#release()} does.
      *
      * @throws IllegalMonitorStateException if the calling thread does not hold the lock
      * @throws LeaseLostException if the thread held the lock and lost it: its work was not protected to the end
@@ -75,7 +81,11 @@ public interface DistributedLock extends Lock {
     @Override
     Condition newCondition();
 
-    /** Returns whether the name has a holder, as the store knows it now. Costs one command. */
+    /**
+     * Returns whether the name has a holder, as the store knows it now. Costs one command.
+     *
+     * @throws LockStoreException if the store failed
+     */
     boolean isLocked();
 
     /** Returns whether the calling thread holds the lock and its lease is valid. Costs no command. */
@@ -116,6 +126,7 @@ public interface DistributedLock extends Lock {
      * LeaseLostException}. An owner elsewhere notices within a third of a lease.
      *
      * @return true if there was a hold
+     * @throws LockStoreException if the store failed, or if the key is not, or not only, a lock
      */
     boolean forceUnlock();
 }

@@ -40,7 +40,7 @@ public interface Lease extends AutoCloseable {
     /**
      * Returns a number that grows with every lease on this name, over all clients. Pass it to the guarded resource,
      * which remembers the largest number it has seen and refuses smaller ones. Each store documents what its tokens
-     * promise.
+     * promise. The number stays the same after the lease has ended.
      */
     long fencingToken();
 
@@ -60,7 +60,7 @@ public interface Lease extends AutoCloseable {
         return true;
     }
 
-    /** Returns whether the lease is held now. Costs no command. */
+    /** Returns whether the lease is held now: neither released nor lost. Costs no command. */
     boolean isValid();
 
     /** Returns how long the lease is certainly valid if no further renewal succeeds; zero if it is over. */
@@ -76,7 +76,7 @@ public interface Lease extends AutoCloseable {
 
     /**
      * Gives the lease this time from now on, regardless of the time left. Returns when the store has confirmed the new
-     * time.
+     * time; an interrupt does not end the wait.
      *
      * <ul>
      *   <li>A lease of a fixed length ({@link LockOptions#leaseFor}) ends when this time has passed, here and at the
@@ -101,7 +101,7 @@ public interface Lease extends AutoCloseable {
 
     /**
      * Extends the lease as {@link #extend} does, without a thread that waits. The stage completes on the client's
-     * callback executor.
+     * callback executor, with the exceptions of {@code extend}; a bad length is thrown at once.
      */
     CompletionStage<Void> extendAsync(Duration time);
 
@@ -114,10 +114,12 @@ public interface Lease extends AutoCloseable {
 
     /**
      * Ends the lease. Returns when the store has confirmed the release, or the client has passed the lock to its next
-     * waiter. If the store cannot be reached, the client retries the release in the background until the hold must have
-     * expired. Idempotent.
+     * waiter; an interrupt does not end the wait. If the store cannot be reached, the client retries the release in the
+     * background until the hold must have expired. Idempotent.
      *
      * @throws LeaseLostException if the lease was lost before: the work under it was not protected to its end
+     * @throws IllegalStateException if the lease is that of a {@linkplain LockClient#run(String,
+     *     java.util.function.Consumer) lambda form}, whose task runs on another thread
      */
     default void release() {
         releaseHoldingAtLeast(Duration.ZERO);
@@ -127,16 +129,20 @@ public interface Lease extends AutoCloseable {
      * Ends the lease, but keeps the name locked until this time has passed since the grant: for work that must not be
      * repeated sooner. No thread waits, and this process does not keep the hold alive: the store ends it at that time
      * by itself, even if this process has ended. (On a store where holds end with the client's session, the hold ends
-     * with the session.) If that time has already passed, this method does the same as {@link #release()}.
+     * with the session.) If that time has already passed, this method does the same as {@link #release()}. Idempotent.
      *
      * @throws LeaseLostException if the lease was lost before
+     * @throws IllegalStateException as {@link #release()} throws it
      * @throws LockStoreException if the store did not confirm that it keeps the name locked. The lease is released
      *     nevertheless, and the client asks the store again in the background
      * @throws IllegalArgumentException if negative or longer than 100 years
      */
     void releaseHoldingAtLeast(Duration holdAtLeast);
 
-    /** Ends the lease as {@link #releaseHoldingAtLeast(Duration)} does, without a thread that waits. */
+    /**
+     * Ends the lease as {@link #releaseHoldingAtLeast(Duration)} does, without a thread that waits. The stage completes
+     * on the client's callback executor, with the exceptions of that method; a bad time is thrown at once.
+     */
     CompletionStage<Void> releaseHoldingAtLeastAsync(Duration holdAtLeast);
 
     /**

@@ -17,5 +17,6 @@ import org.jspecify.annotations.Nullable;
  */
 @FunctionalInterface
 public interface LeaseCall<T extends @Nullable Object, E extends Exception> {
+    /** Does the work and returns its result; the lock is released when this method returns or throws. */
     T call(Lease lease) throws E;
 }

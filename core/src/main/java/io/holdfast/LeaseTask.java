@@ -14,5 +14,6 @@ package io.holdfast;
  */
 @FunctionalInterface
 public interface LeaseTask<E extends Exception> {
+    /** Does the work; the lock is released when this method returns or throws. */
     void run(Lease lease) throws E;
 }

@@ -109,14 +109,17 @@ public final class LockOptions {
         return new LockOptions(waitAtMost, null, limit, tenure, fair, releaser, ignoresDeadlocks, leftAtClose);
     }
 
+    /** Returns the longest time to wait; empty if none was set. */
     public Optional<Duration> waitAtMost() {
         return Optional.ofNullable(waitAtMost);
     }
 
+    /** Returns the fixed length of the lease; empty if none was set. */
     public Optional<Duration> leaseFor() {
         return Optional.ofNullable(leaseFor);
     }
 
+    /** Returns the longest time for which the lease is renewed; empty if none was set. */
     public Optional<Duration> holdAtMost() {
         return Optional.ofNullable(holdAtMost);
     }
@@ -161,6 +164,7 @@ public final class LockOptions {
                 leftAtClose);
     }
 
+    /** Returns whether {@link #releasedByThread} or a lambda form says that the calling thread releases the lease. */
     public boolean isReleasedByThread() {
         return releaser != Releaser.ANY_THREAD;
     }
@@ -184,6 +188,7 @@ public final class LockOptions {
         return new LockOptions(waitAtMost, leaseFor, holdAtMost, tenure, fair, releaser, true, leftAtClose);
     }
 
+    /** Returns whether {@link #ignoreDeadlocks} is set. */
     public boolean ignoresDeadlocks() {
         return ignoresDeadlocks;
     }
@@ -197,14 +202,17 @@ public final class LockOptions {
         return new LockOptions(waitAtMost, leaseFor, holdAtMost, tenure, fair, releaser, ignoresDeadlocks, true);
     }
 
+    /** Returns whether {@link #leftAtClose} is set. */
     public boolean isLeftAtClose() {
         return leftAtClose;
     }
 
+    /** Returns whether {@link #fair} is set. */
     public boolean isFair() {
         return fair;
     }
 
+    /** Returns the tenure; empty if none was set. */
     public Optional<Duration> tenure() {
         return Optional.ofNullable(tenure);
     }

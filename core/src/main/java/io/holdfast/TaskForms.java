@@ -34,11 +34,13 @@ abstract sealed class TaskForms extends AcquireForms permits ReadWriteForms {
     }
 
     /**
-     * Runs a task under the lock and releases the lock. For a task that throws checked exceptions, use {@link
-     * #runChecked}.
+     * Runs a task under the lock and releases the lock. An exception of the task is thrown after the release; a loss of
+     * the lease is then suppressed in it. For a task that throws checked exceptions, use {@link #runChecked}.
      *
      * @throws LeaseLostException after the task, if the lease was lost during it
      * @throws LockTimeoutException if the wait time passed; the task has not run
+     * @throws LockStoreException if the store failed; the task has not run
+     * @throws InterruptedException if the thread was interrupted while it waited; the task has not run
      */
     public void run(String name, LockOptions options, Consumer<? super Lease> task) throws InterruptedException {
         requireNonNull(task, "task");

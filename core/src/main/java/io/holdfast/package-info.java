@@ -7,6 +7,9 @@
  * with a lease can protect a resource from a holder that was paused past its lease. So hand {@link
  * io.holdfast.Lease#fencingToken()} to the resource, and let it refuse smaller numbers.
  *
+ * <p>No parameter and no result is null unless it is marked {@code @Nullable}; a method that is given null throws {@link
+ * NullPointerException}.
+ *
  * <p>The engine behind the API is in the package {@code io.holdfast.engine}, what observes it is in {@code
  * io.holdfast.observe}; neither is exported. This is the path of {@code acquire(name)} to a script of the Redis store:
  * the classes that decide or send something, in order. Helpers that check an argument, make an id or only pass a call on
