@@ -6,9 +6,14 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Function;
+import java.util.function.UnaryOperator;
 
 /** Cases of one process: pairs on names of their own, nested pairs, asynchronous ones, and one name for all threads. */
 final class PairCases {
+
+    private static final List<String> ALL =
+            List.of("holdfast", "lettuce", "jedis", "lettuce-lean", "lettuce-scripts", "redisson", "spring-spin");
 
     private PairCases() {}
 
@@ -26,115 +31,71 @@ final class PairCases {
         return peers;
     }
 
-    /** Lock and unlock of a name that no other thread uses; the size is the number of threads. */
-    static final class Uncontended implements Case {
-
-        @Override
-        public String id() {
-            return "uncontended";
-        }
-
-        @Override
-        public List<String> peers(Profile profile) {
-            return profile.isShort()
+    /** Lock and unlock of a name that no other thread uses. */
+    static final Case UNCONTENDED = new OneProcess(
+            "uncontended",
+            profile -> profile.isShort()
                     ? List.of("holdfast", "lettuce", "lettuce-lean", "lettuce-scripts", "redisson")
-                    : with(
-                            List.of(
-                                    "holdfast",
-                                    "lettuce",
-                                    "jedis",
-                                    "lettuce-lean",
-                                    "lettuce-scripts",
-                                    "redisson",
-                                    "spring-spin"),
-                            profile);
-        }
-
-        @Override
-        public List<Integer> sizes(Profile profile) {
-            return List.of(1, 8, 64);
-        }
-
-        @Override
-        public Map<String, Double> measure(Bench bench, String peer, int size) throws Exception {
-            return single(bench, peer, order(bench.freshName(), size).with("own", true));
-        }
-    }
+                    : with(ALL, profile),
+            profile -> List.of(1, 8, 64),
+            order -> order.with("own", true));
 
     /** Lock and unlock by the thread that holds the lock already. */
-    static final class Reentrant implements Case {
-
-        @Override
-        public String id() {
-            return "reentrant";
-        }
-
-        @Override
-        public List<String> peers(Profile profile) {
-            return (profile.isShort()
+    static final Case REENTRANT = new OneProcess(
+            "reentrant",
+            profile -> (profile.isShort()
                             ? List.of("holdfast", "redisson")
                             : with(List.of("holdfast", "redisson", "spring-spin"), profile))
-                    .stream().filter(peer -> Peer.of(peer).isReentrant()).toList();
-        }
+                    .stream().filter(peer -> Peer.of(peer).isReentrant()).toList(),
+            profile -> List.of(1),
+            order -> order.with("nested", true));
 
-        @Override
-        public List<Integer> sizes(Profile profile) {
-            return List.of(1);
-        }
-
-        @Override
-        public Map<String, Double> measure(Bench bench, String peer, int size) throws Exception {
-            return single(bench, peer, order(bench.freshName(), 1).with("nested", true));
-        }
-    }
-
-    /** All threads of one process compete for one name; the size is their number. */
-    static final class OneName implements Case {
-
-        @Override
-        public String id() {
-            return "one-name";
-        }
-
-        @Override
-        public List<String> peers(Profile profile) {
-            return profile.isShort()
+    /** All threads compete for one name. */
+    static final Case ONE_NAME = new OneProcess(
+            "one-name",
+            profile -> profile.isShort()
                     ? List.of("holdfast", "redisson", "spring-spin")
-                    : with(List.of("holdfast", "redisson", "spring-spin", "lettuce"), profile);
-        }
+                    : with(List.of("holdfast", "redisson", "spring-spin", "lettuce"), profile),
+            profile -> profile.isShort() ? List.of(64) : List.of(8, 64, 256),
+            order -> order);
 
-        @Override
-        public List<Integer> sizes(Profile profile) {
-            return profile.isShort() ? List.of(64) : List.of(8, 64, 256);
-        }
+    /** All threads read under one read-write lock. */
+    static final Case READERS = new OneProcess(
+            "readers",
+            profile -> List.of("holdfast-read", "redisson-read"),
+            profile -> profile.isShort() ? List.of(64) : List.of(1, 8, 64),
+            order -> order.with("most", order.count("threads")));
 
-        @Override
-        public Map<String, Double> measure(Bench bench, String peer, int size) throws Exception {
-            return single(bench, peer, order(bench.freshName(), size));
-        }
-    }
-
-    /** All threads of one process read under one read-write lock; the size is their number. */
-    static final class Readers implements Case {
-
-        @Override
-        public String id() {
-            return "readers";
-        }
+    /** Pairs by the threads of one process; the size is their number. */
+    private record OneProcess(
+            String id,
+            Function<Profile, List<String>> peersOf,
+            Function<Profile, List<Integer>> sizesOf,
+            UnaryOperator<Message> orders)
+            implements Case {
 
         @Override
         public List<String> peers(Profile profile) {
-            return List.of("holdfast-read", "redisson-read");
+            return peersOf.apply(profile);
         }
 
         @Override
         public List<Integer> sizes(Profile profile) {
-            return profile.isShort() ? List.of(64) : List.of(1, 8, 64);
+            return sizesOf.apply(profile);
         }
 
         @Override
         public Map<String, Double> measure(Bench bench, String peer, int size) throws Exception {
-            return single(bench, peer, order(bench.freshName(), size).with("most", size));
+            List<AgentProcess> used = bench.open(peer, 1, Bench.LEASE);
+            Message order = orders.apply(order(bench.freshName(), size));
+            Bench.Observed observed = bench.window(peer, used, () -> List.of(order));
+            bench.close(used);
+            Map<String, Double> figures = new LinkedHashMap<>(observed.figures());
+            Message answer = observed.answers().get(0);
+            for (String figure : List.of("p50us", "p99us", "longestWaitMs", "least", "most")) {
+                figures.put(figure, Double.valueOf(answer.text(figure)));
+            }
+            return figures;
         }
     }
 
@@ -184,16 +145,7 @@ final class PairCases {
 
         @Override
         public List<String> peers(Profile profile) {
-            return with(
-                    List.of(
-                            "holdfast",
-                            "lettuce",
-                            "jedis",
-                            "lettuce-lean",
-                            "lettuce-scripts",
-                            "redisson",
-                            "spring-spin"),
-                    profile);
+            return with(ALL, profile);
         }
 
         @Override
@@ -240,17 +192,5 @@ final class PairCases {
         private static double onePair(String peer) {
             return peer.startsWith("redisson") ? 3 : 2;
         }
-    }
-
-    private static Map<String, Double> single(Bench bench, String peer, Message order) throws Exception {
-        List<AgentProcess> used = bench.open(peer, 1, Bench.LEASE);
-        Bench.Observed observed = bench.window(peer, used, () -> List.of(order));
-        bench.close(used);
-        Map<String, Double> figures = new LinkedHashMap<>(observed.figures());
-        Message answer = observed.answers().get(0);
-        for (String figure : List.of("p50us", "p99us", "longestWaitMs", "least", "most")) {
-            figures.put(figure, Double.valueOf(answer.text(figure)));
-        }
-        return figures;
     }
 }

@@ -14,11 +14,11 @@ public final class Runner {
 
     private static final List<Case> CASES = List.of(
             new PairCases.Counted(),
-            new PairCases.Uncontended(),
-            new PairCases.Reentrant(),
+            PairCases.UNCONTENDED,
+            PairCases.REENTRANT,
             new PairCases.Async(),
-            new PairCases.OneName(),
-            new PairCases.Readers(),
+            PairCases.ONE_NAME,
+            PairCases.READERS,
             ProcessesCase.ONE_THREAD,
             ProcessesCase.FOUR_THREADS,
             HeldCase.LOCKS,
