@@ -3,10 +3,15 @@ package io.holdfast.spring.call;
 import static java.util.Objects.requireNonNull;
 
 import io.holdfast.OnceOutcome;
+import io.holdfast.spring.declaration.Kind;
 import io.holdfast.spring.declaration.LazyBean;
 import io.holdfast.spring.declaration.LockedDefinitionException;
 import io.holdfast.spring.declaration.LockedOperation;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.HashMap;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -21,6 +26,8 @@ import org.springframework.util.function.SingletonSupplier;
  * applications without one. Thread-safe.
  */
 public final class OnceCalls {
+
+    private static final System.Logger LOG = System.getLogger(OnceCalls.class.getName());
 
     /** The way out of an application without a database. */
     static final String OR_IN_STORE =
@@ -128,6 +135,33 @@ public final class OnceCalls {
      */
     public void check() {
         declared.keySet().forEach(this::work);
+        Map<List<Object>, LockedOperation> first = new HashMap<>();
+        declared.keySet().stream()
+                .filter(OnceCalls::isNamedByAnnotation)
+                .sorted(Comparator.comparing(LockedOperation::place))
+                .forEach(each -> {
+                    LockedOperation other = first.putIfAbsent(
+                            List.of(requireNonNull(each.once()).record(), each.constantNames()), each);
+                    if (other != null && !haveOneSignature(each.method(), other.method())) {
+                        LOG.log(
+                                System.Logger.Level.WARNING,
+                                other.place() + " and " + each.place()
+                                        + " have one name, so the work of a key is done by"
+                                        + " one of them only (expected: a name for each kind of work)");
+                    }
+                });
+    }
+
+    /** Returns whether no text in the key tells methods with one name apart. Requests have their paths. */
+    private static boolean isNamedByAnnotation(LockedOperation operation) {
+        return operation.kind() == Kind.ONCE
+                && operation.describeNames().stream().noneMatch(name -> name.contains("'"));
+    }
+
+    /** Returns whether these may be one method, of several classes that implement it. */
+    private static boolean haveOneSignature(java.lang.reflect.Method one, java.lang.reflect.Method other) {
+        return one.getName().equals(other.getName())
+                && Arrays.equals(one.getParameterTypes(), other.getParameterTypes());
     }
 
     Work work(LockedOperation operation) {

@@ -3,7 +3,9 @@ package io.holdfast.spring.once;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.spring.Idempotent;
+import io.holdfast.spring.LogLines;
 import io.holdfast.spring.boot.Contexts;
+import io.holdfast.spring.call.OnceCalls;
 import io.holdfast.spring.declaration.LockedDefinitionException;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
@@ -187,6 +189,42 @@ public class IdempotentAtStartTest {
         noMapper.withBean(WithoutResult.class)
                 .withPropertyValues("holdfast.startup=lazy")
                 .run(started -> assertThat(started).hasNotFailed());
+    }
+
+    public static class Pays {
+
+        @Idempotent(name = "payment", key = "#id")
+        public void settle(String id) {}
+
+        @Idempotent(name = "payment", key = "'chargeback:' + #id")
+        public void chargeBack(String id) {}
+    }
+
+    public static class Refunds {
+
+        @Idempotent(name = "payment", key = "#refund")
+        public void refund(String refund) {}
+    }
+
+    /** The work of the second one would silently not be done. */
+    @Test
+    void two_methods_with_one_name_are_a_warning() {
+        try (LogLines log = new LogLines(OnceCalls.class)) {
+            OnceContexts.h2("names" + UUID.randomUUID())
+                    .withBean("one", Pays.class)
+                    .withBean("two", Pays.class)
+                    .run(started -> assertThat(started).hasNotFailed());
+            assertThat(log.lines()).isEmpty();
+            OnceContexts.h2("names" + UUID.randomUUID())
+                    .withBean(Pays.class)
+                    .withBean(Refunds.class)
+                    .run(started -> assertThat(started).hasNotFailed());
+            assertThat(log.lines())
+                    .singleElement()
+                    .asString()
+                    .startsWith("WARNING @Idempotent on ")
+                    .contains("Pays.settle(String) and @Idempotent on ", "Refunds.refund(String) have one name, so");
+        }
     }
 
     /** Of messages, for example. */
