@@ -239,6 +239,8 @@ final class Connecting {
                         e);
             }
         }
+        link.isSession("SELECT CAST(SESSION_START AS VARCHAR) FROM INFORMATION_SCHEMA.SESSIONS WHERE SESSION_ID ="
+                + " SESSION_ID()");
         long sent = link.nanoTime();
         Long micros = link.first("SELECT " + LockTable.standardMicros("CURRENT_TIMESTAMP(6)"), row -> row.getLong(1));
         link.clockWas(micros == null ? 0 : micros, sent);

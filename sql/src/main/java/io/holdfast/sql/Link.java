@@ -159,6 +159,17 @@ final class Link implements AutoCloseable {
         return question != null && !Objects.equals(session, first(question, row -> row.getString(1)));
     }
 
+    /**
+     * Throws if the driver has replaced the session, as H2's does with {@code AUTO_SERVER} when the process ends that
+     * serves the file. It has sent a command again then, whose first execution may have done what the second one did not
+     * find to do.
+     */
+    void requireSameSession() throws SQLException {
+        if (isReplaced()) {
+            throw new SQLException("the driver has sent a command again, in another session", SqlErrors.UNKNOWN_STATE);
+        }
+    }
+
     long nanoTime() {
         return time.nanoTime();
     }

@@ -260,7 +260,8 @@ final class SqlLockStore implements LockStore {
         }
         Commands.Decided<ReleaseReply> decided =
                 commands.decide(link, name, row, decision -> decision.release(request));
-        if (decided == null) {
+        if (decided == null || !decided.reply().wasHeld()) {
+            link.requireSameSession();
             return ReleaseReply.notHeld();
         }
         AcquireReply requeued = decided.reply().requeued();
@@ -303,6 +304,9 @@ final class SqlLockStore implements LockStore {
         return workers.submit(link -> {
             Commands.Decided<ForceReply> decided =
                     commands.decide(link, name, null, decision -> decision.forceRelease(holder));
+            if (decided == null || !(decided.reply() instanceof ForceReply.Ended)) {
+                link.requireSameSession();
+            }
             return decided == null ? new ForceReply.Free() : decided.reply();
         });
     }

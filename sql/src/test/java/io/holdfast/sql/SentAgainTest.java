@@ -1,0 +1,93 @@
+package io.holdfast.sql;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.holdfast.Lease;
+import io.holdfast.LockClient;
+import io.holdfast.LockOptions;
+import io.holdfast.testkit.faults.FaultProxy;
+import java.time.Duration;
+import java.util.UUID;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.h2.tools.Server;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/**
+ * H2's driver connects by itself, and sends a command again whose answer was lost: with AUTO_SERVER when the process
+ * ends that serves the file.
+ */
+class SentAgainTest {
+
+    private static final String NAME = "again";
+
+    private Server server;
+    private FaultProxy proxy;
+    private LockClient near;
+    private LockClient far;
+
+    @BeforeEach
+    void start() throws Exception {
+        server = Server.createTcpServer("-tcpPort", "0").start();
+        proxy = FaultProxy.to("127.0.0.1", server.getPort());
+        String database = "mem:" + UUID.randomUUID() + ";DB_CLOSE_DELAY=-1;createTable=true";
+        near = LockClient.connect("jdbc:h2:" + database);
+        far = LockClient.connect("jdbc:h2:tcp://127.0.0.1:" + proxy.port() + "/" + database + ";AUTO_RECONNECT=TRUE");
+    }
+
+    @AfterEach
+    void stop() {
+        far.close();
+        near.close();
+        proxy.close();
+        server.stop();
+    }
+
+    @Test
+    void aReleaseIsNoLoss() throws Exception {
+        Lease lease = far.acquire(NAME);
+        proxy.holdReplies(true);
+        CompletableFuture<Void> released = CompletableFuture.runAsync(lease::release);
+        loseTheAnswerOf(() -> !near.inspect(NAME).isLocked());
+        released.get(30, TimeUnit.SECONDS);
+        near.tryAcquire(NAME, Duration.ofSeconds(20)).orElseThrow().release();
+    }
+
+    @Test
+    void anExtensionIsNone() throws Exception {
+        try (Lease lease = far.acquire(NAME, LockOptions.defaults().leaseFor(Duration.ofSeconds(60)))) {
+            proxy.holdReplies(true);
+            CompletableFuture<Void> extended = CompletableFuture.runAsync(() -> lease.extend(Duration.ofMinutes(10)));
+            loseTheAnswerOf(() -> remaining().compareTo(Duration.ofMinutes(5)) > 0);
+            extended.get(30, TimeUnit.SECONDS);
+            assertThat(lease.remaining()).isGreaterThan(Duration.ofMinutes(5));
+        }
+    }
+
+    /** Delivers each reply but that of the statement after which the condition is true; this one ends the connection. */
+    private void loseTheAnswerOf(Callable<Boolean> condition) {
+        await().pollDelay(Duration.ZERO)
+                .pollInterval(Duration.ofMillis(20))
+                .atMost(Duration.ofSeconds(30))
+                .until(() -> {
+                    boolean executed = condition.call();
+                    if (!executed && proxy.pendingReplyBytes() > 0) {
+                        proxy.holdReplies(false);
+                        proxy.holdReplies(true);
+                    }
+                    return executed;
+                });
+        proxy.halfClose();
+        // Until the driver has seen that end, an answer that is let go might still reach it.
+        await().pollDelay(Duration.ofMillis(200)).until(() -> true);
+        proxy.holdReplies(false);
+    }
+
+    private Duration remaining() {
+        return near.inspect(NAME).remaining().orElse(Duration.ZERO);
+    }
+}
