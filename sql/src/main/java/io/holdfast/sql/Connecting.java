@@ -34,6 +34,10 @@ final class Connecting {
 
     private static final int OLDEST_H2 = 2;
     private static final int TITLE_CHARS = 50;
+    private static final String NETWORK_TIMEOUT = "NETWORK_TIMEOUT";
+
+    /** Of H2. */
+    private static final String UNKNOWN_SETTING = "90113";
 
     /** What is asked of a new connection to PostgreSQL. */
     private record Server(
@@ -44,7 +48,7 @@ final class Connecting {
     private final StoreContext context;
     private final SqlErrors errors;
 
-    /** Set once the server, or the pooler before it, has refused it. */
+    /** Set once the server, the pooler before it, or an old driver of H2 has refused them. */
     private volatile boolean withoutOptions;
 
     /** Whether a pooler is between: its sessions are other clients', too. */
@@ -105,7 +109,8 @@ final class Connecting {
         try {
             return connected(properties());
         } catch (SQLException e) {
-            boolean refused = String.valueOf(e.getMessage()).contains("unsupported startup parameter");
+            boolean refused = String.valueOf(e.getMessage()).contains("unsupported startup parameter")
+                    || UNKNOWN_SETTING.equals(e.getSQLState());
             if (!refused || withoutOptions) {
                 throw e;
             }
@@ -136,7 +141,12 @@ final class Connecting {
             if (!withoutOptions) {
                 properties.setProperty("options", OPTIONS);
             }
-        } else if (settings.kind() != SqlSettings.Kind.H2) {
+        } else if (settings.kind() == SqlSettings.Kind.H2) {
+            if (!withoutOptions && !settings.has(NETWORK_TIMEOUT)) {
+                // By default the driver waits for a stopped server without end.
+                properties.setProperty(NETWORK_TIMEOUT, "" + SqlSettings.SOCKET_TIMEOUT.toMillis());
+            }
+        } else {
             properties.setProperty("tcpKeepAlive", "true");
             String title = context.title().replaceAll("[^A-Za-z0-9._-]", "-");
             properties.setProperty(

@@ -203,6 +203,11 @@ record SqlSettings(
         return new SqlSettings(kind, url, shown, creates, notifies, secrets, given);
     }
 
+    /** Returns whether the URL of H2 has this setting. */
+    boolean has(String setting) {
+        return url.toUpperCase(Locale.ROOT).contains(";" + setting + "=");
+    }
+
     static boolean isSecret(String parameter) {
         String name = parameter.toLowerCase(Locale.ROOT);
         return name.contains("password") || name.contains("secret") || name.contains("token");

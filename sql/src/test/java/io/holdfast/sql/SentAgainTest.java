@@ -1,13 +1,16 @@
 package io.holdfast.sql;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.holdfast.Lease;
 import io.holdfast.LockClient;
 import io.holdfast.LockOptions;
+import io.holdfast.LockStoreException;
 import io.holdfast.testkit.faults.FaultProxy;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
@@ -66,6 +69,16 @@ class SentAgainTest {
             extended.get(30, TimeUnit.SECONDS);
             assertThat(lease.remaining()).isGreaterThan(Duration.ofMinutes(5));
         }
+    }
+
+    /** A driver that waited without end kept all callers waiting, too. */
+    @Test
+    void aServerThatDoesNotAnswerFailsACommand() throws Exception {
+        far.acquire(NAME).release();
+        proxy.holdReplies(true);
+        CompletableFuture<Optional<Lease>> tried = CompletableFuture.supplyAsync(() -> far.tryAcquire(NAME));
+        assertThatThrownBy(() -> tried.get(40, TimeUnit.SECONDS)).hasCauseInstanceOf(LockStoreException.class);
+        proxy.holdReplies(false);
     }
 
     /** Delivers each reply but that of the statement after which the condition is true; this one ends the connection. */
