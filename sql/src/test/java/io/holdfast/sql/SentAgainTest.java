@@ -1,12 +1,10 @@
 package io.holdfast.sql;
 
-import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.holdfast.Lease;
 import io.holdfast.LockClient;
-import io.holdfast.LockOptions;
 import io.holdfast.LockStoreException;
 import io.holdfast.testkit.faults.FaultProxy;
 import java.time.Duration;
@@ -60,17 +58,6 @@ class SentAgainTest {
         near.tryAcquire(NAME, Duration.ofSeconds(20)).orElseThrow().release();
     }
 
-    @Test
-    void anExtensionIsNone() throws Exception {
-        try (Lease lease = far.acquire(NAME, LockOptions.defaults().leaseFor(Duration.ofSeconds(60)))) {
-            proxy.holdReplies(true);
-            CompletableFuture<Void> extended = CompletableFuture.runAsync(() -> lease.extend(Duration.ofMinutes(10)));
-            loseTheAnswerOf(() -> remaining().compareTo(Duration.ofMinutes(5)) > 0);
-            extended.get(30, TimeUnit.SECONDS);
-            assertThat(lease.remaining()).isGreaterThan(Duration.ofMinutes(5));
-        }
-    }
-
     /** A driver that waited without end kept all callers waiting, too. */
     @Test
     void aServerThatDoesNotAnswerFailsACommand() throws Exception {
@@ -98,9 +85,5 @@ class SentAgainTest {
         // Until the driver has seen that end, an answer that is let go might still reach it.
         await().pollDelay(Duration.ofMillis(200)).until(() -> true);
         proxy.holdReplies(false);
-    }
-
-    private Duration remaining() {
-        return near.inspect(NAME).remaining().orElse(Duration.ZERO);
     }
 }
