@@ -13,7 +13,7 @@ import java.util.concurrent.CompletionStage;
  * }</pre>
  *
  * <p>All methods are thread-safe, return at once, and report errors through the returned stage. A record is as durable as
- * a hold of the store is.
+ * a hold of the store that was granted without waiting for replicas.
  */
 public interface RecordStore {
 
