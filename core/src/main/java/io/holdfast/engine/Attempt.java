@@ -29,12 +29,6 @@ final class Attempt {
 
     boolean again;
 
-    /**
-     * Whether a grant was used before the answer to the command under way came. The grant names that command, so the
-     * store had executed it before, and its answer leaves nothing to withdraw.
-     */
-    boolean overtaken;
-
     /** Ends the wait of a close for the answer to the command under way; null unless the attempt was given up. */
     @Nullable
     Runnable awaited;

@@ -234,7 +234,6 @@ public final class Contention {
             return;
         }
         attempt = null;
-        waiting.overtaken = waiting.inFlight;
         Hold hold = state.effects.newHold(waiting, grant.base(), deadline, asked.nanos() + sinceAsking, lease);
         // The store counts since the grant, not since the message.
         hold.storeEndNanos = deadline.nanos();
@@ -246,8 +245,7 @@ public final class Contention {
         answered.inFlight = false;
         if (answered != attempt) {
             // Given up and withdrawn in the meantime. The withdrawal may have overtaken a step of the acquire.
-            boolean mayHaveQueued = answered.queue && !answered.overtaken;
-            if (mayHaveQueued || reply instanceof Granted || error != null) {
+            if (answered.queue || reply instanceof Granted || error != null) {
                 withdraw(answered);
             }
             answered.endAwaited();

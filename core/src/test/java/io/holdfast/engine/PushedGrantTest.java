@@ -234,21 +234,6 @@ class PushedGrantTest extends EngineFixture {
         assertThat(probe.count("abandon")).isZero();
     }
 
-    /** The owner may release before the I/O thread has handled the answer that came together with the message. */
-    @Test
-    void an_answer_that_comes_after_the_release_withdraws_nothing() {
-        probe.acquires = Fate.REPLY_HELD;
-        requireNonNull(probe.listener).reconnected();
-        now(held).release();
-        advance(0);
-        probe.commands.clear();
-        now(waiting).release();
-        probe.deliverReplies();
-        advance(0);
-
-        assertThat(probe.commands).containsExactly("release");
-    }
-
     @Test
     void a_message_that_comes_late_does_not_overtake_the_release() {
         PushedGrant late = grantWithoutMessage();
