@@ -6,10 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.holdfast.Lease;
 import io.holdfast.LockClient;
-import io.holdfast.spi.StoreContext;
-import io.holdfast.spi.TimeSource;
 import io.holdfast.testkit.servers.MariaDbServer;
-import java.net.URI;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
@@ -41,12 +38,6 @@ class BinaryLogTest {
         return start.apply(new String[] {"server-id=1", "log-bin=log", "binlog-format=MIXED"});
     }
 
-    private static Link connect(String url) {
-        SqlSettings settings = SqlSettings.parse(URI.create(url));
-        StoreContext context = new StoreContext("hf-test", TimeSource.system());
-        return new Connecting(Drivers.find(settings), settings, context, new SqlErrors(settings)).connect();
-    }
-
     @ParameterizedTest(name = "{0}")
     @MethodSource("servers")
     void a_replica_receives_rows_and_no_statements(String name, Function<String[], MariaDbServer> start)
@@ -55,7 +46,7 @@ class BinaryLogTest {
             String url = server.url() + "&createTable=true";
             use(url);
             List<Event> events;
-            try (Link link = connect(server.adminUrl())) {
+            try (Link link = Databases.connect(server.adminUrl())) {
                 new MySqlTable().purge(link, "0", "g");
                 events = link.query(
                         "SHOW BINLOG EVENTS IN '" + newestLog(link) + "'",
@@ -97,7 +88,7 @@ class BinaryLogTest {
             String name, Function<String[], MariaDbServer> start) throws Exception {
         try (MariaDbServer server = started(start)) {
             LockClient.connect(server.url() + "&createTable=true").close();
-            try (Link link = connect(server.adminUrl())) {
+            try (Link link = Databases.connect(server.adminUrl())) {
                 LockTable table = new MySqlTable();
                 String key = LockKey.of("format");
                 table.make(link, key, "format", 5);

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.StoreContext;
+import io.holdfast.spi.TimeSource;
 import io.holdfast.testkit.servers.MariaDbServer;
 import io.holdfast.testkit.servers.PgBouncer;
 import io.holdfast.testkit.servers.PostgresServer;
@@ -34,6 +35,18 @@ final class Databases {
     }
 
     private Databases() {}
+
+    /** Returns what makes the store's connections to that database. */
+    static Connecting connecting(String url, TimeSource time) {
+        SqlSettings settings = SqlSettings.parse(url, DriverProperties.none());
+        StoreContext context = new StoreContext("hf-test", time);
+        return new Connecting(Drivers.find(settings), settings, context, new SqlErrors(settings));
+    }
+
+    /** Returns a connection to that database, as the store makes it. */
+    static Link connect(String url) {
+        return connecting(url, TimeSource.system()).connect();
+    }
 
     /** Returns the URL of PostgreSQL. Skips the test, with the reason, where this machine cannot run it. */
     static String postgres() {

@@ -5,32 +5,16 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.holdfast.Lease;
 import io.holdfast.LockClient;
-import io.holdfast.memory.VirtualTime;
-import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.StoreException;
-import io.holdfast.spi.TimeSource;
-import io.holdfast.testkit.servers.MariaDbServer;
 import java.net.URI;
-import java.sql.Connection;
-import java.sql.DriverManager;
-import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.sql.Statement;
-import java.time.Duration;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** A MariaDB that is killed, and its replica that is promoted. The driver tries both in turn. */
 @Tag("deep")
-class MariaDbFailoverTest {
-
-    private MariaDbServer primary;
-    private MariaDbServer replica;
-
-    /** The URL of both servers. */
-    private String both;
+class MariaDbFailoverTest extends ReplicaFailover {
 
     @BeforeEach
     void start() {
@@ -45,12 +29,6 @@ class MariaDbFailoverTest {
                 .replace(
                         "mariadb://127.0.0.1:" + primary.port(),
                         "mariadb:sequential://127.0.0.1:" + primary.port() + ",127.0.0.1:" + replica.port());
-    }
-
-    @AfterEach
-    void end() {
-        replica.close();
-        primary.close();
     }
 
     private void replicate() throws SQLException {
@@ -72,32 +50,23 @@ class MariaDbFailoverTest {
                 "SET GLOBAL rpl_semi_sync_master_timeout = 3600000",
                 "SET GLOBAL rpl_semi_sync_master_enabled = ON");
         replicate();
-        assertThat(answer(primary, "SHOW STATUS LIKE 'rpl_semi_sync_master_clients'", 2))
+        assertThat(answer(primary, "SHOW STATUS LIKE 'rpl_semi_sync_master_clients'", "Value"))
                 .isEqualTo("1");
-        assertThat(answer(primary, "SHOW STATUS LIKE 'rpl_semi_sync_master_status'", 2))
+        assertThat(answer(primary, "SHOW STATUS LIKE 'rpl_semi_sync_master_status'", "Value"))
                 .isEqualTo("ON");
     }
 
     /** Waits until the replica has executed all of the primary's statements. */
     private void awaitReplica() throws SQLException {
-        String position = answer(primary, "SELECT @@gtid_binlog_pos", 1);
-        assertThat(answer(replica, "SELECT MASTER_GTID_WAIT('" + position + "', 60)", 1))
+        String position = answer(primary, "SELECT @@gtid_binlog_pos AS position", "position");
+        assertThat(answer(replica, "SELECT MASTER_GTID_WAIT('" + position + "', 60) AS late", "late"))
                 .isEqualTo("0");
-    }
-
-    private static String answer(MariaDbServer server, String question, Object column) throws SQLException {
-        try (Connection connection = DriverManager.getConnection(server.adminUrl());
-                Statement statement = connection.createStatement();
-                ResultSet answer = statement.executeQuery(question)) {
-            assertThat(answer.next()).as(question).isTrue();
-            return column instanceof Integer index ? answer.getString(index) : answer.getString((String) column);
-        }
     }
 
     /** Makes the replica the primary, after it has executed all that it has received. */
     private void promote() throws SQLException {
         String received = answer(replica, "SHOW SLAVE STATUS", "Gtid_IO_Pos");
-        assertThat(answer(replica, "SELECT MASTER_GTID_WAIT('" + received + "', 60)", 1))
+        assertThat(answer(replica, "SELECT MASTER_GTID_WAIT('" + received + "', 60) AS late", "late"))
                 .isEqualTo("0");
         Databases.execute(replica.adminUrl(), "STOP SLAVE", "RESET SLAVE ALL", "SET GLOBAL read_only = OFF");
     }
@@ -137,7 +106,7 @@ class MariaDbFailoverTest {
     @Test
     void a_commit_that_no_replica_has_confirmed_is_seen_by_nobody() throws Exception {
         replicateSemiSynchronously();
-        try (Link link = connect(TimeSource.system())) {
+        try (Link link = Databases.connect(both)) {
             LockTable table = new MySqlTable();
             String key = LockKey.of("unconfirmed");
             table.make(link, key, "unconfirmed", 5);
@@ -150,18 +119,12 @@ class MariaDbFailoverTest {
                                                 .ofCommand(e)
                                                 .outcome())
                                         .isEqualTo(StoreException.Outcome.UNKNOWN));
-                assertThat(answer(primary, "SELECT holder FROM holdfast_lock WHERE lock_key = '" + key + "'", 1))
+                assertThat(answer(primary, "SELECT holder FROM holdfast_lock WHERE lock_key = '" + key + "'", "holder"))
                         .isEmpty();
             } finally {
                 replica.resume();
             }
         }
-    }
-
-    private Link connect(TimeSource time) {
-        SqlSettings settings = SqlSettings.parse(URI.create(both));
-        StoreContext context = new StoreContext("hf-test", time);
-        return new Connecting(Drivers.find(settings), settings, context, new SqlErrors(settings)).connect();
     }
 
     /** Such a replica may forget a hold. Its holder hears of that, and tokens grow. */
@@ -175,19 +138,6 @@ class MariaDbFailoverTest {
             primary.kill();
             promote();
             forgotten.assertForgotten(lease);
-        }
-    }
-
-    /** The driver replaces the session by one that this client has neither examined nor prepared. */
-    @Test
-    void a_connection_whose_driver_goes_to_the_other_server_is_given_up() {
-        VirtualTime time = new VirtualTime();
-        try (Link link = connect(time)) {
-            time.advance(Duration.ofMinutes(1));
-            assertThat(link.isDead()).isFalse();
-            primary.kill();
-            time.advance(Duration.ofMinutes(1));
-            assertThat(link.isDead()).isTrue();
         }
     }
 }

@@ -4,18 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.Lease;
 import io.holdfast.LockClient;
-import io.holdfast.memory.VirtualTime;
-import io.holdfast.spi.StoreContext;
-import io.holdfast.spi.TimeSource;
 import io.holdfast.testkit.faults.FaultProxy;
 import io.holdfast.testkit.servers.MariaDbServer;
-import java.net.URI;
-import java.sql.Connection;
-import java.sql.DriverManager;
-import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.sql.Statement;
-import java.time.Duration;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -26,18 +17,12 @@ import org.junit.jupiter.api.Test;
  * the new primary. Its semi-synchronous replication is a plug-in that the tests' MySQL lacks.
  */
 @Tag("deep")
-class MySqlFailoverTest {
-
-    private MariaDbServer primary;
-    private MariaDbServer replica;
+class MySqlFailoverTest extends ReplicaFailover {
 
     /** An address of the primary, which is moved to the replica. */
     private FaultProxy address;
 
     private String moved;
-
-    /** The URL of both servers. */
-    private String both;
 
     @BeforeEach
     void start() throws SQLException {
@@ -66,8 +51,6 @@ class MySqlFailoverTest {
     @AfterEach
     void end() {
         address.close();
-        replica.close();
-        primary.close();
     }
 
     /** Waits until the replica has executed all of the primary's transactions. */
@@ -78,15 +61,6 @@ class MySqlFailoverTest {
     private void awaitExecuted(String transactions) throws SQLException {
         assertThat(answer(replica, "SELECT WAIT_FOR_EXECUTED_GTID_SET('" + transactions + "', 60) AS late", "late"))
                 .isEqualTo("0");
-    }
-
-    private static String answer(MariaDbServer server, String question, String column) throws SQLException {
-        try (Connection connection = DriverManager.getConnection(server.adminUrl());
-                Statement statement = connection.createStatement();
-                ResultSet answer = statement.executeQuery(question)) {
-            assertThat(answer.next()).as(question).isTrue();
-            return answer.getString(column);
-        }
     }
 
     /** Makes the replica the primary, after it has executed all that it has received. */
@@ -146,32 +120,13 @@ class MySqlFailoverTest {
     void a_connection_stays_when_the_first_server_is_back() throws Exception {
         switchOver();
         primary.kill();
-        try (Link link = connect(TimeSource.system())) {
+        try (Link link = Databases.connect(both)) {
             primary.restart();
             // By default the driver goes back after 50.
             for (int i = 0; i < 100; i++) {
                 assertThat(link.<Long>first("SELECT @@port", row -> row.getLong(1)))
                         .isEqualTo(replica.port());
             }
-        }
-    }
-
-    private Link connect(TimeSource time) {
-        SqlSettings settings = SqlSettings.parse(URI.create(both));
-        StoreContext context = new StoreContext("hf-test", time);
-        return new Connecting(Drivers.find(settings), settings, context, new SqlErrors(settings)).connect();
-    }
-
-    /** The driver replaces the session by one that this client has neither examined nor prepared. */
-    @Test
-    void a_connection_whose_driver_goes_to_the_other_server_is_given_up() {
-        VirtualTime time = new VirtualTime();
-        try (Link link = connect(time)) {
-            time.advance(Duration.ofMinutes(1));
-            assertThat(link.isDead()).isFalse();
-            primary.kill();
-            time.advance(Duration.ofMinutes(1));
-            assertThat(link.isDead()).isTrue();
         }
     }
 }

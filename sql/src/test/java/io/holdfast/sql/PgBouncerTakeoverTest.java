@@ -6,10 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.holdfast.Lease;
 import io.holdfast.LockClient;
 import io.holdfast.LockOptions;
-import io.holdfast.spi.StoreContext;
-import io.holdfast.spi.TimeSource;
 import io.holdfast.testkit.servers.PgBouncer;
-import java.net.URI;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.ResultSet;
@@ -164,12 +161,6 @@ class PgBouncerTakeoverTest {
         }
     }
 
-    private Link link() {
-        SqlSettings settings = SqlSettings.parse(URI.create(pooler.url()));
-        StoreContext context = new StoreContext("hf-test", TimeSource.system());
-        return new Connecting(Drivers.find(settings), settings, context, new SqlErrors(settings)).connect();
-    }
-
     /**
      * Two holders, if a write that follows on the new server undid a renewal there: the standby did not have a change
      * that was read, and counts its own as the same version.
@@ -178,7 +169,7 @@ class PgBouncerTakeoverTest {
     void aRowThatTheOldServerToldIsNotWrittenOnTheNewOne() throws Exception {
         String key = LockKey.of(NAME);
         LockTable table = new PostgresTable(false);
-        try (Link link = link()) {
+        try (Link link = Databases.connect(pooler.url())) {
             table.make(link, key, NAME, 5);
             long base = requireNonNull(table.take(link, key, "hf-a:1", 10_000)).base();
             pair.awaitInStep();
@@ -222,7 +213,7 @@ class PgBouncerTakeoverTest {
         setClockOfStandby(2);
         String key = LockKey.of(NAME);
         LockTable table = new PostgresTable(false);
-        try (Link link = link()) {
+        try (Link link = Databases.connect(pooler.url())) {
             table.make(link, key, NAME, 5);
             Row read = requireNonNull(table.read(link, key));
             switchOver();

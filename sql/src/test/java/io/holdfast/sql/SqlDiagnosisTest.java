@@ -6,7 +6,6 @@ import io.holdfast.Lease;
 import io.holdfast.LockClient;
 import io.holdfast.spi.Finding;
 import io.holdfast.spi.Finding.Severity;
-import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.StoreException;
 import io.holdfast.spi.TimeSource;
 import java.nio.file.Path;
@@ -85,7 +84,7 @@ class SqlDiagnosisTest {
     @Test
     void aMessageThatIsNotHeardIsAWarning() throws Exception {
         String elsewhere = Databases.postgres().replace("/postgres?", "/template1?");
-        Finding notify = hearing("notify", false, () -> connecting(elsewhere).connect());
+        Finding notify = hearing("notify", false, () -> Databases.connect(elsewhere));
         assertThat(notify.severity()).isEqualTo(Severity.WARNING);
         assertThat(notify.text()).startsWith("a NOTIFY was not heard within");
     }
@@ -103,17 +102,11 @@ class SqlDiagnosisTest {
     private Finding hearing(String subject, boolean pooled, Workers.Connector listening) throws SQLException {
         String url = postgresUrl();
         LockClient.connect(url).close();
-        try (Link link = connecting(url).connect()) {
+        try (Link link = Databases.connect(url)) {
             SqlSettings settings = SqlSettings.parse(url, DriverProperties.none());
             SqlDiagnosis diagnosis = new SqlDiagnosis(settings, listening, () -> pooled, TimeSource.system());
             return one(diagnosis.of(link, "none"), subject);
         }
-    }
-
-    private static Connecting connecting(String url) {
-        SqlSettings settings = SqlSettings.parse(url, DriverProperties.none());
-        StoreContext context = new StoreContext("hf-test", TimeSource.system());
-        return new Connecting(Drivers.find(settings), settings, context, new SqlErrors(settings));
     }
 
     @Test

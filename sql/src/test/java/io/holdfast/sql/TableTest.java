@@ -6,8 +6,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.holdfast.record.NameMessage;
 import io.holdfast.spi.AcquireRequest;
 import io.holdfast.spi.PushedGrant;
-import io.holdfast.spi.StoreContext;
-import io.holdfast.spi.TimeSource;
 import java.net.URI;
 import java.sql.Connection;
 import java.sql.DriverManager;
@@ -41,10 +39,8 @@ abstract class TableTest {
     /** Returns a connection to that database, which has the tables then. */
     static Link connected(String url) {
         SqlSettings settings = SqlSettings.parse(URI.create(url));
-        StoreContext context = new StoreContext("hf-test", TimeSource.system());
-        SqlErrors errors = new SqlErrors(settings);
-        Link connected = new Connecting(Drivers.find(settings), settings, context, errors).connect();
-        SqlSchema.check(connected, settings, errors);
+        Link connected = Databases.connect(url);
+        SqlSchema.check(connected, settings, new SqlErrors(settings));
         return connected;
     }
 
