@@ -66,7 +66,7 @@ record SqlSettings(
         }
     }
 
-    /** What the driver of a server is told, unless the URL has another time. */
+    /** The time limits that the store sets in a server's driver, unless the URL has its own. */
     static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(2);
 
     static final Duration SOCKET_TIMEOUT = Duration.ofSeconds(3);
