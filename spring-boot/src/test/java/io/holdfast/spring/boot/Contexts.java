@@ -2,8 +2,12 @@ package io.holdfast.spring.boot;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import javax.sql.DataSource;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.orm.jpa.LocalContainerEntityManagerFactoryBean;
+import org.springframework.orm.jpa.vendor.HibernateJpaVendorAdapter;
 import org.springframework.util.ClassUtils;
 
 /** Contexts as Boot 4 and Boot 3.5 make them; what moved between them goes by its names. */
@@ -27,6 +31,16 @@ public final class Contexts {
         return new ApplicationContextRunner()
                 .withConfiguration(AutoConfigurations.of(HoldfastAutoConfiguration.class))
                 .withPropertyValues("holdfast.store=memory:" + name);
+    }
+
+    /** Returns JPA on a database, for the entities in this one's package; it makes no tables. */
+    public static LocalContainerEntityManagerFactoryBean jpa(DataSource database, Class<?> entity) {
+        LocalContainerEntityManagerFactoryBean factory = new LocalContainerEntityManagerFactoryBean();
+        factory.setDataSource(database);
+        factory.setPackagesToScan(entity.getPackageName());
+        factory.setJpaVendorAdapter(new HibernateJpaVendorAdapter());
+        factory.setJpaPropertyMap(Map.of("hibernate.hbm2ddl.auto", "none"));
+        return factory;
     }
 
     /** Those that are there, in any version. */
